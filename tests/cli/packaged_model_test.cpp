@@ -83,10 +83,10 @@ DOCTEST_TEST_CASE("chromatin-grch37: effects of variants that bcftools consensus
     for (std::size_t i = 1; i < expected.size(); ++i) {
         const std::size_t row = (i + 2) / 3, label = (i - 1) % 3;
         DOCTEST_CAPTURE(i);
-        DOCTEST_CHECK(std::abs(std::stod(centre.at(row).at(7 + 3 * label)) - std::stod(expected[i][5])) <
+        DOCTEST_CHECK(std::abs(std::stod(centre.at(row).at(10 + 3 * label)) - std::stod(expected[i][5])) <
                       1e-4);
-        DOCTEST_CHECK(std::abs(std::stod(l2.at(row).at(7 + label)) - std::stod(expected[i][6])) < 1e-4);
-        const double quantile = std::stod(centre[row][8 + 3 * label]), effect = std::stod(expected[i][5]);
+        DOCTEST_CHECK(std::abs(std::stod(l2.at(row).at(10 + label)) - std::stod(expected[i][6])) < 1e-4);
+        const double quantile = std::stod(centre[row][11 + 3 * label]), effect = std::stod(expected[i][5]);
         if (std::abs(effect) > 0.1) DOCTEST_CHECK((quantile > 0.5) == (effect > 0));
     }
 }

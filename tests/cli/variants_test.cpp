@@ -40,11 +40,11 @@ DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong mar
     const auto result = succeeded(
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
                           "--labels", "0", "--write", "difference,log-odds", "--skip-invalid"}));
-    check_holds(
-        result.out,
-        {"\n#chrom\tpos\tid\tref\talt\tstatus\tn_fraction\tlabel0:difference\tlabel0:log_"
-         "odds\nchrc\t1001\ta\tA\tG\tpadded\t",
-         "\nchrc\t1001\ta\tA\t<DEL>\tsymbolic\tNA\tNA\tNA\nc\t1002\tb\tA\tG\tref_mismatch\tNA\tNA\tNA\n"});
+    check_holds(result.out, {"\n#chrom\tpos\tid\tref\talt\tstatus\tn_fraction\ttop_label\ttop_effect\ttop_"
+                             "p\tlabel0:difference\tlabel0:log_"
+                             "odds\nchrc\t1001\ta\tA\tG\tpadded\t",
+                             "\nchrc\t1001\ta\tA\t<DEL>\tsymbolic\tNA\t."
+                             "\tNA\tNA\tNA\tNA\nc\t1002\tb\tA\tG\tref_mismatch\tNA\t.\tNA\tNA\tNA\tNA\n"});
     check_holds(result.err,
                 {"v.vcf: 1 of 3 rows are ref_mismatch and have no scores", "1 of 3 alleles scored in ",
                  " s; their status says why the others have no scores\n"});
@@ -78,7 +78,9 @@ DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labe
     const auto result =
         succeeded(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
                                     "--window", "200", "--output", "-", "--quiet", "--skip-invalid"}));
-    DOCTEST_CHECK(holds(result.out, "n_fraction\tlog_likelihood_ref\tlog_likelihood_alt\tlog_odds\n"));
+    DOCTEST_CHECK(holds(
+        result.out,
+        "n_fraction\ttop_label\ttop_effect\ttop_p\tlog_likelihood_ref\tlog_likelihood_alt\tlog_odds\n"));
     check_said(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
                                  "--labels", "0", "--output", "-"}),
                2, "--labels needs a chromatin model");
@@ -99,9 +101,12 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
     const std::string text = read_file(fixture / "e.vcf");
     check_holds(text, {"\n##bigbird-dna_model_sha256=", "\n##bigbird-dna_labels=the 10 of largest effect\n"});
     DOCTEST_CHECK_FALSE(holds(text, fixture / ""));
-    check_holds(text, {"\nchrc\t1001\ta\tA\tG,<DEL>\t.\t.\tBIGBIRD=G|label",
-                       "|.|padded,<DEL>|.|.|.|.|.|symbolic;BIGBIRD_MAX=",
-                       "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.\n"});
+    check_holds(
+        text,
+        {"\nchrc\t1001\ta\tA\tG,<DEL>\t.\t.\tBIGBIRD=G|",
+         "|.|.|padded,<DEL>|.|.|.|.|.|.|.|symbolic;BIGBIRD_MAX=",
+         "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.;BIGBIRD_TOP_LABEL=.;"
+         "BIGBIRD_TOP_EFFECT=.;BIGBIRD_TOP_P=.\n"});
     DOCTEST_CHECK(run(fixture / "e.vcf.gz", {}).code == 2);
     write_file(fixture / "old.vcf",
                "##fileformat=VCFv4.2\n##INFO=<ID=BIGBIRD_MAX,Number=1,Type=String,Description=\"old\">\n"
@@ -109,7 +114,7 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
                "c\t1003\ta\tG\t.\t.\t.\tBIGBIRD_MAX=9.5;DP=3;BIGBIRD=7\n");
     const auto again = succeeded(fixture.variants({"--model", fixture / "model", "--variants",
                                                    fixture / "old.vcf", "--output", "-", "--format", "vcf"}));
-    DOCTEST_CHECK(records_of(again.out) == "c\t1003\ta\tG\t.\t.\t.\tDP=3;BIGBIRD=.|.|.|.|.|.|no_alt\n");
+    DOCTEST_CHECK(records_of(again.out) == "c\t1003\ta\tG\t.\t.\t.\tDP=3;BIGBIRD=.|.|.|.|.|.|.|.|no_alt\n");
     for (const char* old : {"\"old\"", "scorer"})
         DOCTEST_CHECK_FALSE(holds(again.out, old));
     const auto bcf = run(fixture / "e.bcf", {});
@@ -158,12 +163,12 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(holds(all.err,
                         "warning: each allele gets 1001 entries in INFO, one per label; for those with the "
                         "largest effects only, leave out --labels"));
-    DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 6 * 1003);
+    DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 8 * 1003);
     const auto fewer = succeeded(run({"--labels", "0-999"}));
     DOCTEST_CHECK_FALSE(holds(fewer.err, entries));
     const auto top = run({});
     DOCTEST_CHECK_FALSE(holds(top.err, entries));
-    DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 6 * 12);
+    DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 8 * 12);
 }
 
 DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, scorers need bins") {

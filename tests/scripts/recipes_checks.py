@@ -53,7 +53,7 @@ PAGES = {
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", "--output run-1bp\n": "--output run-1bp --steps 10\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
                                      "tensorboard --logdir": "ls", "--documents other": "--documents corpus --steps 2"}),
-    "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": "variants.vcf.gz", "--output background.h5": "--count 200 --output background.h5"}),
+    "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": str(DATA / "variants/1000g.chr22.vcf.gz"), "--output background.h5": "--count 200 --output background.h5"}),
     # Packages and the clone's build have tests of their own (tests/scripts/package, tests/install).
     "install.md": ("mkdir -p share/example; ln -s ../../test_data/models/example.bed ../../test_data/genome/22.fa.gz share/example/; ln -s ../test_data/models share/models\n"
                    "ln -s ../../test_data/chromatin/K562.CTCF.chr22.narrowPeak.gz share/example/",
@@ -145,7 +145,7 @@ def check_ctcf(folder, printed):
 
 
 def check_effects(folder, printed):
-    """Each allele by its largest effect of all labels."""
+    """Each allele with its largest effect of all labels, and that label."""
     rows = table(folder / "effects.csv")
     labels = [column for column in rows[0] if column.endswith(":log_odds")]
     each = sorted((cells[0] for cells in (largest([row], labels, "pos", 1) for row in rows) if cells), reverse=True)[:5]
@@ -153,12 +153,21 @@ def check_effects(folder, printed):
     assert len(each) == len(lines) == 5
     for (effect, pos, label), line in zip(each, lines):
         words = line.split()
-        assert pos in words and math.isclose(float(words[-1]), effect, rel_tol=1e-3), (pos, effect, line)
-        assert len(words) == 6 or label.removesuffix(":log_odds") in words, (label, line)
+        assert words[1] == pos and words[4] == label.removesuffix(":log_odds"), (pos, label, line)
+        assert math.isclose(abs(float(words[5])), effect, rel_tol=1e-3), (effect, line)
+
+
+def check_q(folder, printed):
+    """Benjamini and Hochberg's step-up by its definition: the smallest of p times count / rank from this rank on."""
+    p = sorted(float(row["top_p"]) for row in table(folder / "effects.csv") if row["top_p"])
+    wanted = [min(p[k] * len(p) / (k + 1) for k in range(i, len(p))) for i in range(5)]
+    found = [tuple(map(float, line.split()[-2:])) for line in printed.splitlines()[1:]]
+    assert len(found) == 5 and all(math.isclose(one, other, rel_tol=1e-3) for one, other in zip(found, zip(p, wanted)) for one, other in zip(one, other)), (found, wanted)
 
 
 # What is right of what a block with these words prints.
-CHECKS = {"nlargest(10)": check_scores, "rowMeans": check_ctcf, 'nlargest(5, "largest")': check_effects, "effects$largest": check_effects}
+CHECKS = {"nlargest(10)": check_scores, "rowMeans": check_ctcf, 'sort_values("top_effect"': check_effects, "abs(effects$top_effect)": check_effects,
+          'tested["q"]': check_q, "p.adjust": check_q}
 
 
 def run_block(language, text, wanted, folder, environment):

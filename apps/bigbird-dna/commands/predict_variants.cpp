@@ -7,6 +7,7 @@
 namespace bigbird::cli {
 
 using tasks::BackgroundSpec;
+using tasks::EffectSpec;
 using tasks::VariantSpec;
 
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::int64_t most_bins = 10'001;
 
 /// Parses "centre" or "max:5".
-void set_scorer(VariantSpec& spec, const std::string& text) {
+void set_scorer(EffectSpec& spec, const std::string& text) {
     const std::size_t colon = text.find(':');
     spec.scorer = parse_choice(tasks::bin_scorer_choices, "--scorer", text.substr(0, colon));
     if (colon == std::string::npos) return;
@@ -26,7 +27,7 @@ void set_scorer(VariantSpec& spec, const std::string& text) {
 }
 
 /// Adds the options that affect effects.
-void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string& variants) {
+void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string& variants) {
     add_value(command, "-m,--model", "DIR", spec.models,
               "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
         ->required();
@@ -69,7 +70,7 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
         std::move(run));
     add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
     add_value(command, "-o,--output", "FILE", spec.output, "Background, HDF5")->required()->group("Output");
-    add_force_option(command, spec.outputs.overwrite);
+    add_force_option(command, spec.overwrite);
     add_value(command, "--count", "N", spec.count,
               "Maximum number of variants to score, drawn at random, and of alleles to place at random "
               "positions",
@@ -82,8 +83,10 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         "predict-variants", "Variants",
         "Score the effects of variants by a model.\nOf a model that was trained for a task: the difference "
         "between its scores of the two alleles. Of a pretrained model: how likely it finds each allele. "
-        "Writes one row per alternative allele, in order.",
-        "--model --reference --variants --tss --labels --output --shard --dry-run --device",
+        "Writes one row per alternative allele, in order: top_label, top_effect and top_p say which label "
+        "changes most, by how much, and how often a shuffled variant has an effect as large on any label.",
+        "--model --reference --variants --tss --labels --write --scorer --background --output --shard "
+        "--dry-run --device",
         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
           "../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
@@ -100,7 +103,6 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");
-    spec.outputs.variants = true;
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows");
     add_choice_option(command, "--format", spec.outputs.stream, outputs::stream_choices,

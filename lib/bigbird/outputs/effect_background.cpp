@@ -21,6 +21,12 @@ std::span<const float> of_label(const std::vector<float>& quantiles, std::size_t
     return std::span(quantiles).subspan(label * levels, levels);
 }
 
+/// The p-value of an effect that a share of `count` shuffled variants reaches.
+double p_of_share(double share, std::int64_t count) {
+    const auto n = static_cast<double>(count);
+    return (1 + n * std::min(share, 1.0)) / (1 + n);
+}
+
 }  // namespace
 
 std::vector<double> background_levels() {
@@ -77,10 +83,15 @@ double EffectBackground::quantile(std::size_t label, double effect) const {
 double EffectBackground::p(std::size_t label, double effect) const {
     const auto quantiles = of_label(of_shuffled, label, levels.size());
     if (std::isnan(effect) || std::isnan(quantiles.front())) return std::nan("");
-    const double size = std::abs(effect), count = static_cast<double>(shuffled);
-    const double share =
-        1 - share_below(quantiles, levels, size, false) + share_below(quantiles, levels, -size, true);
-    return (1 + count * std::min(share, 1.0)) / (1 + count);
+    const double size = std::abs(effect);
+    return p_of_share(
+        1 - share_below(quantiles, levels, size, false) + share_below(quantiles, levels, -size, true),
+        shuffled);
+}
+
+double EffectBackground::p_of_largest(double effect) const {
+    if (of_largest.empty() || std::isnan(effect) || std::isnan(of_largest.front())) return std::nan("");
+    return p_of_share(1 - share_below(of_largest, levels, std::abs(effect), false), shuffled);
 }
 
 namespace fs = std::filesystem;
@@ -123,6 +134,9 @@ void send_background(const fs::path& path, const ChildReader::Words&, const Chil
     send(ChildReader::bytes_of(read_dataset<double>(file, "levels", H5T_NATIVE_DOUBLE, path)));
     for (const char* name : {"variants", "shuffled"})
         send(ChildReader::bytes_of(read_dataset<float>(file, name, H5T_NATIVE_FLOAT, path)));
+    send(H5Lexists(file, "largest", H5P_DEFAULT) > 0
+             ? ChildReader::bytes_of(read_dataset<float>(file, "largest", H5T_NATIVE_FLOAT, path))
+             : std::string_view());
 }
 
 /// Whether each label's quantiles are ascending, or all NaN.
@@ -152,6 +166,9 @@ void write_background(const fs::path& path, Overwrite overwrite, const EffectBac
                    chunk_of(all));
     writer.dataset(file, "shuffled", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, background.of_shuffled.data(),
                    chunk_of(all));
+    if (!background.of_largest.empty())
+        writer.dataset(file, "largest", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, levels,
+                       background.of_largest.data());
     require_hdf5_written(writer.fine && file.close(), path);
     pending.commit();
 }
@@ -174,11 +191,13 @@ EffectBackground read_background(const fs::path& path) {
     background.levels = reader.next_numbers<double>();
     background.of_variants = reader.next_numbers<float>();
     background.of_shuffled = reader.next_numbers<float>();
+    background.of_largest = reader.next_numbers<float>();
     const std::size_t levels = background.levels.size(), all = background.labels.size() * levels;
     if (levels < 2 || background.levels.front() != 0 || background.levels.back() != 1 ||
         !std::ranges::is_sorted(background.levels) || background.of_variants.size() != all ||
         background.of_shuffled.size() != all || !are_quantiles(background.of_variants, levels) ||
-        !are_quantiles(background.of_shuffled, levels))
+        !are_quantiles(background.of_shuffled, levels) || background.of_largest.size() % levels != 0 ||
+        background.of_largest.size() > levels || !are_quantiles(background.of_largest, levels))
         throw no_background(path);
     return background;
 }

@@ -36,6 +36,9 @@ struct EffectBackground {
     std::uint64_t seed = 0;
     std::vector<double> levels;
     std::vector<float> of_variants, of_shuffled;  ///< (labels, levels)
+    /// (levels) of each shuffled variant's largest absolute effect over all labels; empty: an earlier version
+    /// wrote the file.
+    std::vector<float> of_largest;
 
     std::optional<std::size_t> find(std::string_view label) const;
     /// The share of the VCF's variants with a smaller signed effect. Equal effects count half, as in scipy's
@@ -44,6 +47,9 @@ struct EffectBackground {
     /// Two-sided p-value: (1 + n * share) / (1 + n), which is never 0. The share counts those of the n
     /// shuffled variants whose absolute effect is at least as large.
     double p(std::size_t label, double effect) const;
+    /// The p-value of a variant by its largest effect over all labels, against the shuffled variants'
+    /// largest. NaN without of_largest.
+    double p_of_largest(double effect) const;
 };
 
 /// Writes HDF5 (FORMAT.md, "Background of effects"). Throws ConfigError, WriteError.

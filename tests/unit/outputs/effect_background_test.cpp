@@ -27,6 +27,10 @@ EffectBackground background_of(const std::vector<float>& effects) {
     background.seed = 3;
     background.levels = outputs::background_levels();
     background.of_variants = background.of_shuffled = outputs::quantiles_of(effects, background.levels);
+    std::vector<float> sizes = effects;
+    for (float& size : sizes)
+        size = std::abs(size);
+    background.of_largest = outputs::quantiles_of(std::move(sizes), background.levels);
     return background;
 }
 
@@ -56,6 +60,7 @@ DOCTEST_TEST_CASE("effect_background: numpy's quantiles, and shares as scipy's p
         DOCTEST_CHECK(std::abs(background.quantile(0, value) - smaller) < 0.006);
         const double p = (1 + 800 * as_large) / 801;
         DOCTEST_CHECK(std::abs(background.p(0, value) - p) < 0.01);
+        DOCTEST_CHECK(std::abs(background.p_of_largest(value) - p) < 0.01);
     }
 }
 
@@ -70,6 +75,10 @@ DOCTEST_TEST_CASE("effect_background: ties count half, ends are 0 and 1, NaN sta
     const EffectBackground empty = background_of({none});
     DOCTEST_CHECK(std::isnan(empty.quantile(0, 1)));
     DOCTEST_CHECK(std::isnan(empty.p(0, 1)));
+    DOCTEST_CHECK(std::isnan(empty.p_of_largest(1)));
+    DOCTEST_CHECK(std::isnan(EffectBackground().p_of_largest(1)));
+    DOCTEST_CHECK(background.p_of_largest(0) == 1);
+    DOCTEST_CHECK(background.p_of_largest(-2) == doctest::Approx(1.0 / 7));
 }
 
 DOCTEST_TEST_CASE("effect_background: levels are symmetric and reach from 0 to 1") {
@@ -94,6 +103,11 @@ DOCTEST_TEST_CASE("effect_background: a file gives back what was written, others
     DOCTEST_CHECK(read.levels == written.levels);
     DOCTEST_CHECK(read.of_variants == written.of_variants);
     DOCTEST_CHECK(read.of_shuffled == written.of_shuffled);
+    DOCTEST_CHECK(read.of_largest == written.of_largest);
+    EffectBackground old = written;  // as earlier versions wrote it
+    old.of_largest.clear();
+    outputs::write_background(folder / "old.h5", Overwrite::refuse, old);
+    DOCTEST_CHECK(outputs::read_background(folder / "old.h5").of_largest.empty());
     const auto refused = [&](const std::filesystem::path& path) {
         const std::string message = message_of<InputError>([&] { outputs::read_background(path); });
         DOCTEST_CHECK(message.find("is no background of effects, or damaged") != std::string::npos);

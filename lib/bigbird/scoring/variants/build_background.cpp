@@ -6,10 +6,10 @@
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/outputs/effect_background.hpp"
 #include "bigbird/scoring/score_rows.hpp"
-#include "bigbird/scoring/variants/variant_scorers.hpp"
-#include "bigbird/scoring/variants/variants.hpp"
+#include "bigbird/scoring/variants/variant_work.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 
@@ -55,11 +55,16 @@ std::optional<rows::VariantRow> moved_to(const rows::VariantRow& row,
     return moved;
 }
 
-/// Returns the effects by label, and keeps only the scored rows in `rows`. If `counted`, the rows are also
-/// settled.
-std::vector<std::vector<float>> score(VariantWork& work, bool counted, std::vector<rows::VariantRow>& rows,
-                                      Progress& progress) {
-    std::vector<std::vector<float>> of_labels(work.scorer->labels.size());
+struct ScoredEffects {
+    std::vector<std::vector<float>> of_labels;  ///< by label, of all variants
+    std::vector<float> largest;                 ///< of each variant, in size
+};
+
+/// Returns the effects, and keeps only the scored rows in `rows`. If `counted`, the rows are also settled.
+ScoredEffects score(VariantWork& work, bool counted, std::vector<rows::VariantRow>& rows,
+                    Progress& progress) {
+    ScoredEffects found;
+    found.of_labels.resize(work.scorer->labels.size());
     std::vector<rows::VariantRow> scored;
     for (std::size_t begin = 0; begin < rows.size(); begin += rows_per_chunk) {
         stop_if_asked();
@@ -71,16 +76,18 @@ std::vector<std::vector<float>> score(VariantWork& work, bool counted, std::vect
         const std::vector<AlleleEffects> effects = work.scorer->score(chunk, work.threads);
         for (std::size_t i = 0; i < count; ++i) {
             for (std::size_t label = 0; label < effects[i].size(); ++label)
-                of_labels[label].push_back(effects[i][label].log_odds);
+                found.of_labels[label].push_back(effects[i][label].log_odds);
             chunk[i].ref_sequence.clear();
             chunk[i].alt_sequence.clear();
             chunk[i].right_sequence.clear();
-            if (!effects[i].empty()) scored.push_back(chunk[i]);
+            if (effects[i].empty()) continue;
+            found.largest.push_back(std::abs(top_of(effects[i]).effect));
+            scored.push_back(chunk[i]);
         }
         progress.update(static_cast<std::int64_t>(begin + count));
     }
     rows = std::move(scored);
-    return of_labels;
+    return found;
 }
 
 }  // namespace
@@ -116,7 +123,7 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     spec.validate();
     if (spec.variants == "-")
         throw ConfigError("build-background reads the variants twice: give --variants as a file");
-    prepare_output(spec.output, spec.outputs.overwrite);
+    prepare_output(spec.output, spec.overwrite);
     VariantWork work(spec);
     std::vector<rows::VariantRow> drawn = draw_rows(spec, work.rows);
     outputs::EffectBackground background;
@@ -124,26 +131,32 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     background.labels = work.scorer->labels;
     background.seed = background_seed;
     background.levels = outputs::background_levels();
-    const auto ranked = [&](std::vector<rows::VariantRow>& rows, const char* what, bool counted) {
+    const auto scored = [&](std::vector<rows::VariantRow>& rows, const char* what, bool counted) {
         Progress progress("Scoring", what, std::ssize(rows));
-        auto effects = score(work, counted, rows, progress);
+        ScoredEffects effects = score(work, counted, rows, progress);
         progress.finish();
+        return effects;
+    };
+    const auto ranked = [&](ScoredEffects& effects) {
         std::vector<float> quantiles;
-        for (std::vector<float>& of_label : effects)
+        for (std::vector<float>& of_label : effects.of_labels)
             std::ranges::copy(outputs::quantiles_of(std::move(of_label), background.levels),
                               std::back_inserter(quantiles));
         return quantiles;
     };
-    background.of_variants = ranked(drawn, "variants", true);
+    ScoredEffects effects = scored(drawn, "variants", true);
+    background.of_variants = ranked(effects);
     background.variants = std::ssize(drawn);
     work.rows.report(false, spec.skip_invalid);
     if (drawn.empty())
         throw InputError("has no variants that the model can score on this reference", spec.variants);
     std::vector<rows::VariantRow> moved =
         shuffled_variants(drawn, *work.reference, spec.count, background_seed);
-    background.of_shuffled = ranked(moved, "shuffled variants", false);
+    effects = scored(moved, "shuffled variants", false);
+    background.of_shuffled = ranked(effects);
+    background.of_largest = outputs::quantiles_of(std::move(effects.largest), background.levels);
     background.shuffled = std::ssize(moved);
-    outputs::write_background(spec.output, spec.outputs.overwrite, background);
+    outputs::write_background(spec.output, spec.overwrite, background);
     return {background.variants, background.shuffled};
 }
 

@@ -4,8 +4,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/scoring/score_rows.hpp"
 #include "bigbird/scoring/trial.hpp"
-#include "bigbird/scoring/variants/variant_scorers.hpp"
-#include "bigbird/scoring/variants/variants.hpp"
+#include "bigbird/scoring/variants/variant_work.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +33,7 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
     spec.validate();
     if (spec.variants == "-")
         throw ConfigError("--dry-run reads the variants twice: give --variants as a file");
-    VariantWork work(spec);
+    VariantWork work(spec, false);
     VariantForecast forecast;
     auto kept = keep_runs(work.rows, rows::count_variant_rows(spec.variants), forecast.alleles);
     double seconds = 0;

@@ -3,17 +3,13 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/model/model_directory.hpp"
-#include "bigbird/model/weights.hpp"
 #include "bigbird/scoring/edited_window.hpp"
 #include "bigbird/scoring/score_rows.hpp"
 #include "bigbird/scoring/scorers.hpp"
 #include "bigbird/tasks/bigbird_network.hpp"
-#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +17,6 @@
 #include <numeric>
 
 namespace bigbird::tasks {
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -72,6 +67,17 @@ AlleleEffect effect_over(std::span<const double> ref, std::span<const double> al
             break;
     }
     return rounded(ref[largest], alt[largest], alt[largest] - ref[largest], largest_effect);
+}
+
+TopEffect top_of(const AlleleEffects& effects) {
+    TopEffect top;
+    for (std::size_t i = 0; i < effects.size(); ++i) {
+        const float effect = effects[i].log_odds;
+        if (std::isnan(effect) || (top.label && std::abs(effect) <= std::abs(top.effect))) continue;
+        top.label = i;
+        top.effect = effect;
+    }
+    return top;
 }
 
 namespace {
@@ -238,10 +244,10 @@ namespace {
 /// The common part of the scorers of task models.
 class TaskScorer : public VariantScorer {
 public:
-    TaskScorer(std::span<const ModelFolder> models, const VariantSpec& spec)
+    TaskScorer(std::span<const ModelFolder> models, std::string_view chosen)
         : all_labels_(models.front().labels.size()),
           link_(models.front().calibration.link),
-          chosen_(models.front().labels.select(spec.labels)) {
+          chosen_(models.front().labels.select(chosen)) {
         const TaskInfo& info = models.front().info;
         window = info.window.size();
         if (info.task == examples::Task::promoter) about_tss = info.window;
@@ -276,8 +282,8 @@ private:
 /// Scores windows around the variants, or windows of TSSs.
 class WindowVariants : public TaskScorer {
 public:
-    WindowVariants(Predictor predictor, const VariantSpec& spec)
-        : TaskScorer(predictor.models(), spec), predictor_(std::move(predictor)) {}
+    WindowVariants(Predictor predictor, std::string_view chosen)
+        : TaskScorer(predictor.models(), chosen), predictor_(std::move(predictor)) {}
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<std::string> sequences;
         std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // indices of ref and alt
@@ -313,22 +319,22 @@ private:
 /// Scores windows of a contig's grid: the bin that contains POS, in the window whose core contains that bin.
 class BinVariants : public TaskScorer {
 public:
-    BinVariants(std::vector<ModelFolder> models, const Placement& placement, Strands strands,
-                const VariantSpec& spec)
-        : TaskScorer(models, spec),
+    BinVariants(std::vector<ModelFolder> models, const bins::Grid& grid, std::string_view chosen,
+                Strands strands, BinScorer scorer, std::int64_t bins)
+        : TaskScorer(models, chosen),
           models_(std::move(models)),
           strands_(strands),
-          grid_(placement.grid()),
-          scorer_(spec.scorer),
-          side_(spec.bins / 2) {
+          grid_(grid),
+          scorer_(scorer),
+          side_(bins / 2) {
         if (side_ > grid_.margin_bins) {
             throw ConfigError(fmt::format(
-                "--scorer: {} bins reach over the window's margin of {}: the most for this model is {}",
-                spec.bins, grid_.margin_bins, 2 * grid_.margin_bins + 1));
+                "--scorer: {} bins reach over the window's margin of {}: the most for this model is {}", bins,
+                grid_.margin_bins, 2 * grid_.margin_bins + 1));
         }
         aligned = side_ > 0;
         window = grid_.window_bases();
-        begin_of = [grid = grid_](std::int64_t position) {
+        begin_of = [grid](std::int64_t position) {
             return grid.begin_of(grid.window_of(position / grid.bin));
         };
     }
@@ -418,9 +424,9 @@ AllelePair same_context(const rows::VariantRow& row) {
 
 class PretrainedScorer : public VariantScorer {
 public:
-    PretrainedScorer(MaskedScorer scorer, const VariantSpec& spec, const std::string& sha256)
+    PretrainedScorer(MaskedScorer scorer, std::int64_t bases, const std::string& sha256)
         : scorer_(std::move(scorer)) {
-        window = spec.window;
+        window = bases;
         labels = {"."};
         effect = "log_likelihood_ratio";
         run = {{"task", "masked tokens"}, {"model_sha256", sha256}};
@@ -449,78 +455,29 @@ private:
     MaskedScorer scorer_;
 };
 
-Strands strands_of(const VariantSpec& spec, bool promoter) {
-    return spec.strands.value_or(promoter ? Strands::none : Strands::average);
-}
+}  // namespace
 
-void require_one_bin(const VariantSpec& spec) {
-    if (spec.scorer == BinScorer::centre) return;
-    throw ConfigError("--scorer " + std::string(word_of(bin_scorer_choices, spec.scorer)) +
+void require_one_bin(BinScorer scorer) {
+    if (scorer == BinScorer::centre) return;
+    throw ConfigError("--scorer " + std::string(word_of(bin_scorer_choices, scorer)) +
                       " is for models that score bins; this one gives one score per window: leave it out");
 }
 
-/// Refuses options that pretrained models do not have.
-void require_pretrained_fit(const VariantSpec& spec) {
-    require_one_bin(spec);
-    if (spec.models.size() > 1) {
-        throw ConfigError(
-            "several --model are averaged only for models of a task; give one pretrained model");
-    }
-    if (!spec.labels.empty())
-        throw ConfigError("--labels needs a chromatin model; a pretrained one has none");
-    if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is only pretrained");
-}
-
-std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec,
-                                           const genome::ReferenceGenome& reference) {
-    const Job job = open_job(spec);
-    if (spec.models.empty()) throw ConfigError("--model is needed");
-    const fs::path first = training::find_model(spec.models.front());
-    if (!is_task_model(first)) {
-        require_pretrained_fit(spec);
-        const model::BigBirdConfig config = model::read_config(first);
-        return std::make_unique<PretrainedScorer>(
-            MaskedScorer(model::load_pretraining_model(first, job.device),
-                         model::read_tokenizer(first, config), strands_of(spec, false), job),
-            spec, model::weights_checksum(first));
-    }
-    const examples::Task task = read_task_info(first).task;
-    if ((task == examples::Task::promoter) == spec.tss.empty()) {
-        throw ConfigError(spec.tss.empty()
-                              ? "a promoter model scores variants in the windows of TSSs: give --tss BED"
-                              : "--tss is for promoter models; --model is one for chromatin");
-    }
-    std::vector<ModelFolder> models = open_models(spec.models, task, job);
-    const auto warning = spec.dry_run ? std::nullopt : other_build(models.front().info, reference);
-    if (warning) log_warning("{}", *warning);
+std::unique_ptr<VariantScorer> task_scorer(std::vector<ModelFolder> models, std::string_view labels,
+                                           Strands strands, BinScorer scorer, std::int64_t bins,
+                                           std::int64_t batch_tokens) {
     const Placement placement(models, false);
     placement.require_one_grid(models);
     if (placement.by_bins())
-        return std::make_unique<BinVariants>(std::move(models), placement, strands_of(spec, false), spec);
-    require_one_bin(spec);
-    const Strands strands = strands_of(spec, task == examples::Task::promoter);
-    return std::make_unique<WindowVariants>(Predictor(std::move(models), strands, job.batch_tokens), spec);
+        return std::make_unique<BinVariants>(std::move(models), placement.grid(), labels, strands, scorer,
+                                             bins);
+    require_one_bin(scorer);
+    return std::make_unique<WindowVariants>(Predictor(std::move(models), strands, batch_tokens), labels);
 }
 
-}  // namespace
-
-VariantWork::VariantWork(const VariantSpec& spec)
-    : threads(resolve_threads(spec.threads)),
-      reference(genome::open_references(spec.references)),
-      scorer(load_scorer(spec, *reference)),
-      tss(scorer->about_tss
-              ? std::optional<rows::TssIndex>(std::in_place, spec.tss, *reference, *scorer->about_tss)
-              : std::nullopt),
-      rows(spec.variants, *reference, scorer->window, tss ? &*tss : nullptr, scorer->begin_of,
-           scorer->aligned) {
-    rows::Provenance& run = scorer->run;
-    run.emplace_back("window", std::to_string(scorer->window));
-    run.emplace_back("reverse_complement",
-                     word_of(strand_choices, strands_of(spec, scorer->about_tss.has_value())));
-    if (spec.scorer != BinScorer::centre) {
-        run.emplace_back("scorer", word_of(bin_scorer_choices, spec.scorer));
-        run.emplace_back("bins", std::to_string(spec.bins));
-    }
+std::unique_ptr<VariantScorer> pretrained_scorer(MaskedScorer scorer, std::int64_t window,
+                                                 const std::string& sha256) {
+    return std::make_unique<PretrainedScorer>(std::move(scorer), window, sha256);
 }
 
 }  // namespace bigbird::tasks

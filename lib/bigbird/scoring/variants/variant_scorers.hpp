@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of both alleles of a variant, for predict_variants(), forecast_variants() and build_background(), by
-// task models or by how likely a pretrained network finds them.
+// Scores of both alleles of a variant, by task models or by how likely a pretrained network finds them. Runs
+// get their scorer from a VariantWork.
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -10,6 +10,7 @@
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/tasks/files/task_files.hpp"
+#include "bigbird/tasks/model_folder.hpp"
 #include "bigbird/tasks/specs/score_specs.hpp"
 #include "bigbird/tasks/task_network.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
@@ -34,6 +35,15 @@ struct AlleleEffect {
 };
 /// One effect per label; empty if the allele has no scores.
 using AlleleEffects = std::vector<AlleleEffect>;
+
+/// The effect of an allele whose log_odds is largest in size over its labels.
+struct TopEffect {
+    std::optional<std::size_t>
+        label;           ///< index of the effect, the first of equal ones; unset: none is a number
+    float effect = NAN;  ///< its log_odds
+    float p = NAN;       ///< EffectBackground::p_of_largest
+};
+TopEffect top_of(const AlleleEffects& effects);
 
 /// Effect of an allele on one label over one or more bins, the same number for both alleles. d: the bins'
 /// differences of scores. l: their differences on the scale of additive(). Each BinScorer gives:
@@ -123,19 +133,16 @@ std::vector<rows::VariantRow> shuffled_variants(std::span<const rows::VariantRow
                                                 const genome::ReferenceGenome& reference, std::int64_t count,
                                                 std::uint64_t seed);
 
-/// What reads and scores the variants of a run.
-struct VariantWork {
-    /// Opens the models, the reference and the variants of `spec`. Warns of another build, unless in a dry
-    /// run. Throws ConfigError if models, options and --tss do not match. Throws InputError, DeviceError.
-    explicit VariantWork(const VariantSpec& spec);
-    VariantWork(const VariantWork&) = delete;
-    VariantWork& operator=(const VariantWork&) = delete;
-
-    int threads;
-    std::unique_ptr<genome::ReferenceGenome> reference;
-    std::unique_ptr<VariantScorer> scorer;
-    std::optional<rows::TssIndex> tss;
-    rows::VariantRows rows;
-};
+/// A scorer by the mean of models of one task, each opened. `labels`: LabelTable::select. `scorer`, over
+/// `bins` bins around the variant's, is for models of bins. Throws ConfigError if models, labels or bins do
+/// not match.
+std::unique_ptr<VariantScorer> task_scorer(std::vector<ModelFolder> models, std::string_view labels,
+                                           Strands strands, BinScorer scorer, std::int64_t bins,
+                                           std::int64_t batch_tokens);
+/// A scorer by a pretrained model, which reads `window` bases around a variant. `sha256`: of its weights.
+std::unique_ptr<VariantScorer> pretrained_scorer(MaskedScorer scorer, std::int64_t window,
+                                                 const std::string& sha256);
+/// Throws ConfigError if effects are over several bins, which models with one score per window do not have.
+void require_one_bin(BinScorer scorer);
 
 }  // namespace bigbird::tasks

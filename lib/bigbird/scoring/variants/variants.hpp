@@ -17,7 +17,8 @@ struct VariantReport {
 };
 
 /// Writes a row per alternative allele. The first columns are chrom, pos (1-based), id, ref, alt, status and
-/// n_fraction; promoter models add the name of the TSS. For each label of a task model:
+/// n_fraction; promoter models add the name of the TSS; then top_label, top_effect and top_p (TopEffect). For
+/// each label of a task model:
 ///   LABEL:ref, LABEL:alt  the scores of both windows (VariantRows)
 ///   LABEL:difference      alt - ref
 ///   LABEL:log_odds        ln(alt / (1 - alt)) - ln(ref / (1 - ref)); additive() of coverage and numbers

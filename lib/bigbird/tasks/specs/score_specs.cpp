@@ -48,11 +48,7 @@ std::vector<Quantity> parse_quantities(std::string_view words, bool ranked) {
     return quantities;
 }
 
-void VariantSpec::validate() const {
-    parse_quantities(quantities, true);
-    if (outputs.stream != outputs::Kind::table &&
-        std::ranges::find(outputs.paths, "-") == outputs.paths.end())
-        throw ConfigError("--format is of --output -: the ending of a file tells its format");
+void EffectSpec::validate() const {
     const std::string word(word_of(bin_scorer_choices, scorer));
     if (bins % 2 == 0) {
         throw ConfigError(
@@ -64,6 +60,22 @@ void VariantSpec::validate() const {
         throw ConfigError("--scorer centre is the variant's own bin; max, mean, l2 and sum take several");
     if (scorer != BinScorer::centre && bins == 1)
         throw ConfigError("--scorer " + word + " needs a number of bins, such as " + word + ":5");
+}
+
+void VariantSpec::validate() const {
+    parse_quantities(quantities, true);
+    if (outputs.stream != outputs::Kind::table &&
+        std::ranges::find(outputs.paths, "-") == outputs.paths.end())
+        throw ConfigError("--format is of --output -: the ending of a file tells its format");
+    EffectSpec::validate();
+}
+
+outputs::OutputSpec VariantSpec::output_spec() const {
+    outputs::OutputSpec spec = outputs;
+    spec.inputs = {{"variants", variants}};
+    if (!tss.empty()) spec.inputs.emplace_back("tss", tss);
+    spec.options = {{"dtype", dtype}};
+    return spec;
 }
 
 void PredictSpec::validate() const {

@@ -119,30 +119,39 @@ inline constexpr Choices<BinScorer, 5> bin_scorer_choices{{{BinScorer::centre, "
                                                            {BinScorer::l2, "l2"},
                                                            {BinScorer::sum, "sum"}}};
 
-/// Settings of predict-variants.
-struct VariantSpec : ComputeSpec {
+/// What the effects of variants depend on.
+struct EffectSpec : ComputeSpec {
     std::vector<std::filesystem::path> models;  ///< chromatin or promoter models, or one pretrained model
     std::filesystem::path tss;                  ///< BED of TSSs whose windows are scored, for promoter models
     std::filesystem::path variants;             ///< VCF or BCF; "-": standard input
     std::vector<std::filesystem::path> references;
-    std::string labels;                ///< LabelTable::select; "": all
-    std::string quantities;            ///< see parse_quantities()
-    std::filesystem::path background;  ///< file of build_background(); "": the model folder's own, if any
+    std::string labels;  ///< LabelTable::select; "": all
     BinScorer scorer = BinScorer::centre;
     std::int64_t bins = 1;           ///< number of bins, centered on the variant's bin
     std::int64_t window = 2000;      ///< bases that a pretrained model reads; task models define their own
     std::optional<Strands> strands;  ///< unset: average, or for promoter models only the TSS's strand
     bool skip_invalid = false;       ///< accept any number of rows that do not match the reference
-    bool dry_run = false;            ///< print an estimate of the cost
-    outputs::OutputSpec outputs{.tracks = false};
+
+    /// Throws ConfigError if `scorer` and `bins` do not match.
+    void validate() const;
+};
+/// Settings of predict-variants.
+struct VariantSpec : EffectSpec {
+    std::string quantities;            ///< see parse_quantities()
+    std::filesystem::path background;  ///< file of build_background(); "": the model folder's own, if any
+    bool dry_run = false;              ///< print an estimate of the cost
+    outputs::OutputSpec outputs{.tracks = false, .variants = true};  ///< as given; see output_spec()
 
     /// Throws ConfigError if `quantities` is not valid, if `scorer` and `bins` do not match, or if a format
     /// of standard output is given without such an output.
     void validate() const;
+    /// `outputs` with what follows from the other fields.
+    outputs::OutputSpec output_spec() const;
 };
 /// Settings of build-background.
-struct BackgroundSpec : VariantSpec {
+struct BackgroundSpec : EffectSpec {
     std::filesystem::path output;
+    Overwrite overwrite = Overwrite::refuse;
     std::int64_t count = 10'000;  ///< maximum number of variants, and number of shuffled variants
 };
 /// The values of --reverse-complement, which is optional.

@@ -161,7 +161,7 @@ DOCTEST_TEST_CASE(
             const std::vector<double> expected = by_tracks(scorer, ref[i], alt[i]);
             for (std::size_t column = 0; column < 4; ++column) {
                 DOCTEST_CAPTURE(column);
-                DOCTEST_CHECK(std::abs(std::stod(rows[i][7 + column]) - expected[column]) < 2e-5);
+                DOCTEST_CHECK(std::abs(std::stod(rows[i][10 + column]) - expected[column]) < 2e-5);
             }
         }
     }
@@ -206,7 +206,7 @@ DOCTEST_TEST_CASE(
     const Rows effects = fixture.effects(fixture.mutagenesis(region.front()));
     for (const std::size_t track : {std::size_t{0}, std::size_t{1}}) {
         DOCTEST_CHECK(
-            std::stod(variant[0][7 + track]) ==
+            std::stod(variant[0][10 + track]) ==
             doctest::Approx(log_sum(changed, bins, track) - log_sum(genome, bins, track)).epsilon(1e-3));
         DOCTEST_CHECK(
             std::stod(effects[2 * 35 + track][6 + letter]) ==
@@ -246,8 +246,8 @@ DOCTEST_TEST_CASE(
         const auto ref = fixture.predicted(genome, bed), alt = fixture.predicted(changed, bed);
         for (std::size_t label = 0; label < 2; ++label) {
             DOCTEST_CAPTURE(i);
-            DOCTEST_CHECK(std::stod(rows[i][7 + 2 * label]) == doctest::Approx(ref[label]).epsilon(1e-5));
-            DOCTEST_CHECK(std::stod(rows[i][8 + 2 * label]) == doctest::Approx(alt[label]).epsilon(1e-5));
+            DOCTEST_CHECK(std::stod(rows[i][10 + 2 * label]) == doctest::Approx(ref[label]).epsilon(1e-5));
+            DOCTEST_CHECK(std::stod(rows[i][11 + 2 * label]) == doctest::Approx(alt[label]).epsilon(1e-5));
         }
     }
 }
@@ -280,7 +280,7 @@ DOCTEST_TEST_CASE("predict_mutagenesis: own bins have predict_variants' effects,
         for (const auto& row : variants) {
             for (std::size_t label = 0; label < 2; ++label) {
                 found.push_back(std::string(1, "ab"[label]) + std::to_string(std::stol(row[1]) - 1) + row[4] +
-                                "=" + row[7 + label]);
+                                "=" + row[10 + label]);
             }
         }
         std::ranges::sort(wanted);

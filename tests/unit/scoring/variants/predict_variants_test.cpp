@@ -70,21 +70,21 @@ DOCTEST_TEST_CASE("predict_variants: both alleles as predict-chromatin scores a 
     spec.models.push_back(fixture / "model6");
     const Rows rows = fixture.run(spec);
     DOCTEST_CHECK(rows[0][0] == "#chrom");
-    DOCTEST_CHECK(
-        std::vector(rows[0].begin() + 7, rows[0].begin() + 11) ==
-        std::vector<std::string>{"label0:ref", "label0:alt", "label0:difference", "label0:log_odds"});
+    DOCTEST_CHECK(std::vector(rows[0].begin() + 7, rows[0].begin() + 14) ==
+                  std::vector<std::string>{"top_label", "top_effect", "top_p", "label0:ref", "label0:alt",
+                                           "label0:difference", "label0:log_odds"});
     DOCTEST_REQUIRE(rows.size() == 82);
     for (const std::size_t i : {std::size_t{1}, std::size_t{40}, std::size_t{81}}) {
         const std::size_t position = 10 + 37 * (i - 1);
         const auto ref = fixture.chromatin(position, fixture.base(position), spec);
         const auto alt = fixture.chromatin(position, fixture.other(position), spec);
         for (std::size_t label = 0; label < 3; ++label) {
-            const double r = std::stod(rows[i][7 + 4 * label]), a = std::stod(rows[i][8 + 4 * label]);
+            const double r = std::stod(rows[i][10 + 4 * label]), a = std::stod(rows[i][11 + 4 * label]);
             DOCTEST_CHECK(r == doctest::Approx(ref[label]).epsilon(1e-5));
             DOCTEST_CHECK(a == doctest::Approx(alt[label]).epsilon(1e-5));
-            DOCTEST_CHECK(std::abs(std::stod(rows[i][9 + 4 * label]) - (a - r)) < 1e-6);
+            DOCTEST_CHECK(std::abs(std::stod(rows[i][12 + 4 * label]) - (a - r)) < 1e-6);
             const double odds = std::log(a / (1 - a)) - std::log(r / (1 - r));
-            DOCTEST_CHECK(std::abs(std::stod(rows[i][10 + 4 * label]) - odds) < 1e-5);
+            DOCTEST_CHECK(std::abs(std::stod(rows[i][13 + 4 * label]) - odds) < 1e-5);
         }
     }
 }
@@ -113,12 +113,13 @@ DOCTEST_TEST_CASE("predict_variants: a pretrained model gives log odds of the al
         fixture.row(700, alt) + fixture.row(700, std::string(1, fixture.base(700))), "pretrained");
     spec.window = 500;
     const Rows rows = fixture.run(spec);
-    DOCTEST_CHECK(std::vector(rows[0].begin() + 7, rows[0].end()) ==
+    DOCTEST_CHECK(std::vector(rows[0].begin() + 10, rows[0].end()) ==
                   std::vector<std::string>{"log_likelihood_ref", "log_likelihood_alt", "log_odds"});
-    const double ref = std::stod(rows[1][7]), other = std::stod(rows[1][8]);
+    DOCTEST_CHECK(rows[1][8] == rows[1][12]);  // one effect, which is the largest
+    const double ref = std::stod(rows[1][10]), other = std::stod(rows[1][11]);
     DOCTEST_CHECK(ref < 0);
-    DOCTEST_CHECK(std::stod(rows[1][9]) == doctest::Approx(other - ref).epsilon(1e-4));
-    DOCTEST_CHECK(rows[2][9] == "0");  // no change
+    DOCTEST_CHECK(std::stod(rows[1][12]) == doctest::Approx(other - ref).epsilon(1e-4));
+    DOCTEST_CHECK(rows[2][12] == "0");  // no change
     spec.labels = "label0";
     DOCTEST_CHECK(message_of<ConfigError>([&] { fixture.run(spec); }).find("--labels") == 0);
 }
@@ -134,7 +135,7 @@ DOCTEST_TEST_CASE("predict_variants: a pretrained model is asked for the tokens 
     const Rows rows = fixture.run(spec);
     for (std::size_t i = 1; i <= 2; ++i) {
         DOCTEST_CHECK(rows[i][5] == "ok");
-        for (const std::size_t allele : {std::size_t{7}, std::size_t{8}}) {
+        for (const std::size_t allele : {std::size_t{10}, std::size_t{11}}) {
             // an untrained network gives each of 512 pieces about the same probability
             const double masked = std::stod(rows[i][allele]) / -std::log(512);
             DOCTEST_CHECK(masked > 0.5);
@@ -145,7 +146,7 @@ DOCTEST_TEST_CASE("predict_variants: a pretrained model is asked for the tokens 
     spec.window = 4000;
     const Rows longer = fixture.run(spec);  // an allele of more than 512 tokens has no value
     DOCTEST_CHECK(longer[1][5] == "too_long");
-    DOCTEST_CHECK(longer[1][9] == "NA");
+    DOCTEST_CHECK(longer[1][12] == "NA");
 }
 
 DOCTEST_TEST_CASE("predict_variants: a BCF of no rows gives a header") {
@@ -192,7 +193,7 @@ DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nea
         std::vector<float> values;
         for (std::size_t i = 1; i <= 2; ++i) {
             DOCTEST_REQUIRE(reader.next(row, values));
-            DOCTEST_CHECK(std::stod(rows[i][std::string(name) == "genome" ? 8 : 9]) ==
+            DOCTEST_CHECK(std::stod(rows[i][std::string(name) == "genome" ? 11 : 12]) ==
                           doctest::Approx(double{values[0]}).epsilon(1e-5));
         }
     }
@@ -216,24 +217,39 @@ DOCTEST_TEST_CASE(
         return rows[record][7];
     };
     const auto entry = [&](const std::string& label, std::size_t column) {
-        return std::string(1, fixture.other(500)) + "|" + label + "|" + table[2][column] + "|" +
-               table[2][column + 1] + "|" + table[2][column + 2] + "|.|ok";
+        const std::string& effect = table[2][column + 2];
+        return std::string(1, fixture.other(500)) + (effect.starts_with('-') ? "|loss|" : "|gain|") + label +
+               "|" + table[2][column] + "|" + table[2][column + 1] + "|" + effect + "|.|.|ok";
     };
-    DOCTEST_CHECK(info(1).starts_with("BIGBIRD=<DEL>|.|.|.|.|.|symbolic," + entry("label0", 7) + "," +
-                                      entry("label2", 10) + ",*|.|.|.|.|.|symbolic;BIGBIRD_MAX=.,"));
-    DOCTEST_CHECK(info(2) == "BIGBIRD=.|.|.|.|.|.|no_alt");
+    DOCTEST_CHECK(info(1).starts_with("BIGBIRD=<DEL>|.|.|.|.|.|.|.|symbolic," + entry("label0", 10) + "," +
+                                      entry("label2", 13) + ",*|.|.|.|.|.|.|.|symbolic;BIGBIRD_MAX=.,"));
+    DOCTEST_CHECK(info(1).find(";BIGBIRD_TOP_LABEL=.," + table[2][7] + ",.;BIGBIRD_TOP_EFFECT=.,") !=
+                  std::string::npos);
+    DOCTEST_CHECK(info(1).ends_with(";BIGBIRD_TOP_P=.,.,."));
+    DOCTEST_CHECK(info(2) == "BIGBIRD=.|.|.|.|.|.|.|.|no_alt");
     DOCTEST_CHECK(
         read_file(fixture / "effects.vcf")
-            .find("LOGODDS is ln(ALT / (1 - ALT)) - ln(REF / (1 - REF)), QUANTILE is the share of a "
-                  "background's variants with a smaller LOGODDS. Format: "
-                  "ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS\">\n") != std::string::npos);
+            .find("LOGODDS is ln(ALT_SCORE / (1 - ALT_SCORE)) - ln(REF_SCORE / (1 - REF_SCORE)), QUANTILE is "
+                  "the share of a background's variants with a smaller LOGODDS, PVALUE the share of its "
+                  "shuffled "
+                  "variants with one of at least this size. Format: "
+                  "ALLELE|Consequence|LABEL|REF_SCORE|ALT_SCORE|LOGODDS|QUANTILE|PVALUE|STATUS\">\n") !=
+        std::string::npos);
     spec.labels = "";
     const Rows all = fixture.run(spec);
     const std::string text = info(1);
     double largest = 0;
-    for (const std::size_t column : {std::size_t{9}, std::size_t{12}, std::size_t{15}})
-        largest = std::max(largest, std::abs(std::stod(all[2][column])));
-    DOCTEST_CHECK(std::stod(text.substr(text.find("MAX=.,") + 6)) == doctest::Approx(largest).epsilon(1e-5));
+    for (const std::size_t column : {std::size_t{12}, std::size_t{15}, std::size_t{18}}) {
+        const double effect = std::stod(all[2][column]);
+        if (std::abs(effect) <= std::abs(largest)) continue;
+        largest = effect;
+        DOCTEST_CHECK(all[0][column].starts_with(all[2][7]) == (all[2][8] == all[2][column]));
+    }
+    DOCTEST_CHECK(std::stod(all[2][8]) == doctest::Approx(largest));
+    DOCTEST_CHECK(all[1][7] == ".");
+    DOCTEST_CHECK(all[1][8] == "NA");
+    DOCTEST_CHECK(std::stod(text.substr(text.find("MAX=.,") + 6)) ==
+                  doctest::Approx(std::abs(largest)).epsilon(1e-5));
 }
 
 DOCTEST_TEST_CASE("predict_variants: effects that are no numbers are missing, last, and counted") {
@@ -249,10 +265,13 @@ DOCTEST_TEST_CASE("predict_variants: effects that are no numbers are missing, la
         DOCTEST_CHECK(report.not_numbers == (labels == "label1" ? 0 : 1));
         return read_rows(fixture / "effects.vcf", "##")[1][7];
     };
-    DOCTEST_CHECK(info("label0").ends_with("|label0|1|1|.|.|ok;BIGBIRD_MAX=."));
+    DOCTEST_CHECK(
+        info("label0").ends_with("|.|label0|1|1|.|.|.|ok;BIGBIRD_MAX=.;BIGBIRD_TOP_LABEL=.;"
+                                 "BIGBIRD_TOP_EFFECT=.;BIGBIRD_TOP_P=."));
     const std::string one = info("label1");
     const std::string largest = one.substr(one.find("BIGBIRD_MAX="));
     DOCTEST_CHECK(std::stod(largest.substr(12)) > 0);
+    DOCTEST_CHECK(largest.find(";BIGBIRD_TOP_LABEL=label1;") != std::string::npos);
     DOCTEST_CHECK(info("label0,label1").ends_with(largest));
     DOCTEST_CHECK(info("").find("|label0|") > info("").find("|label2|"));
     const std::vector<double> ref{1, 0.25, 0.5}, alt{1, 0.5, 0.5};
@@ -276,23 +295,23 @@ DOCTEST_TEST_CASE("predict_variants: a long table names its quantities, and its 
     };
     double threshold = 10;  // between the effects of one allele, of which the largest is negative or not
     Rows wanted;
-    for (const std::size_t column : {std::size_t{10}, std::size_t{14}, std::size_t{18}})
+    for (const std::size_t column : {std::size_t{13}, std::size_t{17}, std::size_t{21}})
         threshold = std::min(threshold, std::abs(std::stod(wide[1][column])));
     threshold *= 1.001;
     for (std::size_t row = 1; row <= 2; ++row)
         for (std::size_t label = 0; label < 3; ++label)
             for (std::size_t i = 0; i < 4; ++i) {
-                if (std::abs(std::stod(wide[row][10 + 4 * label])) < threshold) continue;
-                const std::string name = wide[0][7 + 4 * label + i], number = std::to_string(label);
-                Rows::value_type line(wide[row].begin(), wide[row].begin() + 7);
+                if (std::abs(std::stod(wide[row][13 + 4 * label])) < threshold) continue;
+                const std::string name = wide[0][10 + 4 * label + i], number = std::to_string(label);
+                Rows::value_type line(wide[row].begin(), wide[row].begin() + 10);
                 for (const std::string& field :
                      {number, std::string(label == 1 ? "odd" : "even"), "label" + number, name.substr(7),
-                      wide[row][7 + 4 * label + i]})
+                      wide[row][10 + 4 * label + i]})
                     line.push_back(field);
                 wanted.push_back(line);
             }
     Rows found = lines(threshold, "model5", "");
-    DOCTEST_CHECK(std::vector(found[0].begin() + 7, found[0].end()) ==
+    DOCTEST_CHECK(std::vector(found[0].begin() + 10, found[0].end()) ==
                   std::vector<std::string>{"index", "group", "label", "quantity", "value"});
     found.erase(found.begin());
     DOCTEST_CHECK(found == wanted);
@@ -301,7 +320,7 @@ DOCTEST_TEST_CASE("predict_variants: a long table names its quantities, and its 
     DOCTEST_CHECK(lines(2, "model5", "difference").size() == 1);  // no difference of probabilities is above 1
     DOCTEST_CHECK(lines(-1, "model5", "ref,difference").size() == 13);
     DOCTEST_CHECK(lines(0, "pretrained", "").size() == 7);
-    DOCTEST_CHECK(lines(0, "pretrained", "")[3][10] == "log_odds");
+    DOCTEST_CHECK(lines(0, "pretrained", "")[3][13] == "log_odds");
     DOCTEST_CHECK(
         message_of<ConfigError>([&] { lines(0, "model5", "ref,alt"); }) ==
         "--min-score of a .long.tsv is a size of log_odds or difference: add one of them to --write");
@@ -313,7 +332,7 @@ DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model,
     for (std::size_t position = 200; position < 2800; position += 50)
         body += fixture.row(position, std::string(1, fixture.other(position)));
     tasks::BackgroundSpec build;
-    static_cast<VariantSpec&>(build) = fixture.spec(body);
+    static_cast<tasks::EffectSpec&>(build) = fixture.spec(body);
     build.output = fixture / "b.h5";
     build.count = 40;
     const auto report = tasks::build_background(build);
@@ -329,17 +348,18 @@ DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model,
     spec.outputs.paths.push_back(fixture / "effects.vcf");
     spec.labels = "label1";
     const Rows rows = fixture.run(spec);
-    DOCTEST_CHECK(rows[0][11] == "label1:quantile");
-    DOCTEST_CHECK(rows[0][12] == "label1:p");
+    DOCTEST_CHECK(rows[0][14] == "label1:quantile");
+    DOCTEST_CHECK(rows[0][15] == "label1:p");
     const Rows records = read_rows(fixture / "effects.vcf", "##");
     std::vector<double> quantiles;
     for (std::size_t i = 1; i < rows.size(); ++i) {
-        const double effect = std::stod(rows[i][10]);
-        quantiles.push_back(std::stod(rows[i][11]));
+        const double effect = std::stod(rows[i][13]);
+        quantiles.push_back(std::stod(rows[i][14]));
+        DOCTEST_CHECK(rows[i][9] == "NA");  // p of the largest of some labels is not known
         DOCTEST_CHECK(quantiles.back() == doctest::Approx(background.quantile(1, effect)).epsilon(1e-3));
-        DOCTEST_CHECK(std::stod(rows[i][12]) == doctest::Approx(background.p(1, effect)).epsilon(1e-3));
-        DOCTEST_CHECK(records[i][7].find("|" + rows[i][10] + "|" + rows[i][11] + "|ok;") !=
-                      std::string::npos);
+        DOCTEST_CHECK(std::stod(rows[i][15]) == doctest::Approx(background.p(1, effect)).epsilon(1e-3));
+        DOCTEST_CHECK(records[i][7].find("|" + rows[i][13] + "|" + rows[i][14] + "|" + rows[i][15] +
+                                         "|ok;") != std::string::npos);
     }
     DOCTEST_CHECK(*std::ranges::min_element(quantiles) < 0.1);
     DOCTEST_CHECK(*std::ranges::max_element(quantiles) > 0.9);
@@ -354,14 +374,74 @@ DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model,
     // A model's own background serves without being asked for, where it fits.
     std::filesystem::copy(fixture / "b.h5", fixture / "model5" / "background.h5");
     spec.background.clear();
-    DOCTEST_CHECK(fixture.run(spec)[0].size() == 11);
+    DOCTEST_CHECK(fixture.run(spec)[0].size() == 14);
     spec.strands.reset();
     DOCTEST_CHECK(fixture.run(spec) == rows);
     spec.models.push_back(fixture / "model6");
-    DOCTEST_CHECK(fixture.run(spec)[0].size() == 11);
+    DOCTEST_CHECK(fixture.run(spec)[0].size() == 14);
     std::filesystem::copy(fixture / "b.h5", fixture / "model6" / "background.h5");
     spec.models = {fixture / "model6"};
     DOCTEST_CHECK(refusal().find("is a background of another model (") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE(
+    "predict_variants: a variant's p is of its largest effect among shuffled variants' largest") {
+    const Fixture fixture;
+    std::string body;
+    for (std::size_t position = 200; position < 2800; position += 50)
+        body += fixture.row(position, std::string(1, fixture.other(position)));
+    tasks::BackgroundSpec build;
+    static_cast<tasks::EffectSpec&>(build) = fixture.spec(body);
+    build.output = fixture / "b.h5";
+    build.count = 40;
+    tasks::build_background(build);
+    auto background = outputs::read_background(fixture / "b.h5");
+    // The largest effects of shuffled variants are at least as large as those of each label.
+    DOCTEST_REQUIRE(background.of_largest.size() == background.levels.size());
+    for (std::size_t label = 0; label < 3; ++label)
+        for (const double effect : {0.01, 0.05, 0.2})
+            DOCTEST_CHECK(background.p_of_largest(effect) >= background.p(label, effect) - 0.02);
+
+    VariantSpec spec = fixture.spec(body);
+    spec.background = build.output;
+    spec.outputs.paths.push_back(fixture / "effects.vcf");
+    spec.outputs.paths.push_back(fixture / "effects.csv");
+    const Rows rows = fixture.run(spec), records = read_rows(fixture / "effects.vcf", "##");
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        std::size_t top = 0;
+        for (std::size_t label = 1; label < 3; ++label)
+            if (std::abs(std::stod(rows[i][13 + 6 * label])) > std::abs(std::stod(rows[i][13 + 6 * top])))
+                top = label;
+        DOCTEST_CHECK(rows[i][7] == "label" + std::to_string(top));
+        DOCTEST_CHECK(rows[i][8] == rows[i][13 + 6 * top]);
+        DOCTEST_CHECK(std::stod(rows[i][9]) ==
+                      doctest::Approx(background.p_of_largest(std::stod(rows[i][8]))).epsilon(1e-3));
+        const std::string& info = records[i][7];
+        DOCTEST_CHECK(info.find(";BIGBIRD_TOP_LABEL=" + rows[i][7] + ";") != std::string::npos);
+        DOCTEST_CHECK(std::stod(info.substr(info.find("TOP_P=") + 6)) ==
+                      doctest::Approx(std::stod(rows[i][9])).epsilon(1e-4));
+    }
+    DOCTEST_CHECK(read_file(fixture / "effects.csv").find("\n" + rows[1][0] + "," + rows[1][1] + ",") !=
+                  std::string::npos);
+    background.of_largest.clear();  // as an earlier version wrote it
+    outputs::write_background(build.output, Overwrite::allow, background);
+    const Rows old = fixture.run(spec);
+    DOCTEST_CHECK(old[1][9] == "NA");
+    DOCTEST_CHECK(std::vector(old[1].begin() + 10, old[1].end()) ==
+                  std::vector(rows[1].begin() + 10, rows[1].end()));
+}
+
+DOCTEST_TEST_CASE("predict_variants: INFO replaces what VCF and its readers take for separators in names") {
+    const Fixture fixture;
+    tasks::write_labels(rows::LabelTable({{"TF", "a|b, c;d=5%&e", -1}, {"TF", "f|g", -1}, {"TF", "f/g", -1}}),
+                        fixture / "model5");
+    VariantSpec spec = fixture.spec(fixture.row(500, std::string(1, fixture.other(500))));
+    spec.outputs.paths.push_back(fixture / "effects.vcf");
+    spec.labels = "0-2";
+    fixture.run(spec);
+    const std::string info = read_rows(fixture / "effects.vcf", "##")[1][7];
+    for (const char* name : {"|a/b__c_d_5__e|", "|001_f_g|", "|002_f_g|"})
+        DOCTEST_CHECK(info.find(name) != std::string::npos);
 }
 
 DOCTEST_TEST_CASE("predict_variants: alleles of one record may lie in different windows") {
@@ -380,19 +460,19 @@ DOCTEST_TEST_CASE("predict_variants: alleles of one record may lie in different 
 
 DOCTEST_TEST_CASE("build_background: a pretrained model's log odds, and variants that none can score") {
     const Fixture fixture;
+    VariantSpec spec = fixture.spec(fixture.row(700, std::string(1, fixture.other(700))), "pretrained");
+    spec.window = 300;
     tasks::BackgroundSpec build;
-    static_cast<VariantSpec&>(build) =
-        fixture.spec(fixture.row(700, std::string(1, fixture.other(700))), "pretrained");
-    build.window = 300;
+    static_cast<tasks::EffectSpec&>(build) = spec;
     build.output = fixture / "b.h5";
     build.count = 3;
     DOCTEST_CHECK(tasks::build_background(build).shuffled == 3);
-    VariantSpec spec = build;
     spec.background = build.output;
     const Rows rows = fixture.run(spec);
-    DOCTEST_CHECK(std::vector(rows[0].begin() + 10, rows[0].end()) ==
+    DOCTEST_CHECK(std::vector(rows[0].begin() + 13, rows[0].end()) ==
                   std::vector<std::string>{"quantile", "p"});
-    DOCTEST_CHECK(rows[1][10] == "0.5");
+    DOCTEST_CHECK(rows[1][13] == "0.5");
+    DOCTEST_CHECK(rows[1][9] == rows[1][14]);  // of one effect it is the same p
     fixture.vcf("c\t5\t.\tA\t<DEL>\t.\t.\t.\n");
     build.output = fixture / "none.h5";
     DOCTEST_CHECK(message_of<InputError>([&] {
