@@ -19,6 +19,7 @@
 #include "bigbird/genome/regions/chain.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/rows/tss.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,21 +66,6 @@ std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng)
         taken += size;
     }
     return negative;
-}
-
-std::vector<BedRecord> read_tss(const fs::path& path) {
-    std::vector<BedRecord> sites;
-    genome::BedReader reader(path);
-    while (auto site = reader.next()) {
-        if (site->strand == Strand::none)
-            throw InputError("a TSS needs its strand, + or -, in column 6", path, site->line);
-        if (site->where.size() == 0)
-            throw InputError("a TSS needs at least one base: end must lie behind start", path, site->line);
-        site->where.begin = rows::tss_of(site->where, site->strand);
-        site->where.end = site->where.begin + 1;
-        sites.push_back(std::move(*site));
-    }
-    return sites;
 }
 
 std::string bed_line(const BedRecord& site) {
@@ -175,7 +161,7 @@ private:
     /// TSSs of one base each, in the file's order, each once; contigs as the reference spells them, and no
     /// name is ".".
     std::vector<BedRecord> read_sites() const {
-        std::vector<BedRecord> found = read_tss(options_.tss), sites;
+        std::vector<BedRecord> found = rows::read_tss(options_.tss), sites;
         const std::size_t read = found.size();
         if (options_.chain) lift(found, *options_.chain, *reference_, folder_);
         std::set<std::string> names, seen;

@@ -28,8 +28,7 @@ inline constexpr Choices<NegativeKind, 4> negative_choices{{{NegativeKind::rando
                                                             {NegativeKind::genomic, "genomic"}}};
 
 struct PromoterOptions {
-    /// BED; the TSS is a row's first base in the direction of transcription. A row without a name is named
-    /// after its position.
+    /// BED, GTF or GFF3 (rows::read_tss). A TSS without a name is named after its position.
     std::filesystem::path tss;
     std::optional<std::filesystem::path> chain;  ///< from the assembly of `tss` to the references'
     std::vector<std::filesystem::path> references;
