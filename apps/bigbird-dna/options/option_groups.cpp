@@ -38,7 +38,7 @@ CLI::Option* add_regions_option(CLI::App& command, const std::string& name, std:
         .add_option_function<std::vector<std::string>>(
             name,
             [&regions](const std::vector<std::string>& given) { regions = CLI::detail::join(given, " "); },
-            what + "; or regions (22:21,000,001-22,000,000) and contigs of the reference")
+            what + "; or, as in samtools, contigs and regions such as 22:21,000,001-22,000,000")
         ->type_name("BED|REGION");
 }
 

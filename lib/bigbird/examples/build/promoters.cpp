@@ -41,6 +41,7 @@ using genome::IntervalSet;
 using genome::Strand;
 
 constexpr int negative_pieces = 20, negative_substituted = 12;
+constexpr std::size_t least_sites = 50;  ///< of which some can be held out by rule
 
 /// Makes a negative from `positive` by shuffling it, or by changing 12 of its 20 pieces. Permuted pieces are
 /// joined and cut again to fill the 12 gaps.
@@ -133,7 +134,9 @@ public:
 
     void build() {
         std::vector<Interval> all_windows;
-        for (BedRecord& site : read_sites()) {
+        std::vector<BedRecord> sites = read_sites();
+        if (options_.chooses_hold_outs) choose_hold_outs(sites);
+        for (BedRecord& site : sites) {
             Promoter promoter;
             promoter.window = window_of(site.where, site.strand);
             promoter.split = hold_outs_.split_of(site.where);
@@ -198,6 +201,51 @@ private:
         }
         genome::require_assembly(fit, *reference_, options_.tss.string(), "TSSs", options_.skip_invalid);
         return sites;
+    }
+
+    /// See PromoterOptions::chooses_hold_outs.
+    void choose_hold_outs(const std::vector<BedRecord>& sites) {
+        if (sites.size() < least_sites) {
+            throw InputError("holds " + counted(sites.size(), "TSS") +
+                                 " on the reference, too few to hold some "
+                                 "out: give " +
+                                 std::to_string(least_sites) + " or more",
+                             options_.tss);
+        }
+        using Place = std::pair<std::size_t, std::int64_t>;  // contig and base
+        std::vector<Place> places;
+        for (const BedRecord& site : sites)
+            if (hold_outs_.split_of(site.where) == Split::train)
+                places.emplace_back(*reference_->find(site.where.contig), site.where.begin);
+        std::ranges::sort(places);
+        const std::size_t tenth = sites.size() / 10;
+        Place end{reference_->contigs().size(), 0};
+        std::vector<std::string> validation = options_.validation, test = options_.test;
+        for (const auto& [split, chosen] :
+             {std::pair(Split::test, &test), std::pair(Split::validation, &validation)}) {
+            if (!chosen->empty() || places.size() <= tenth) continue;
+            const Place begin = places[places.size() - tenth];
+            for (const Interval& part : free_between(begin, end).intervals())
+                chosen->push_back(part.contig + ":" + std::to_string(part.begin + 1) + "-" +
+                                  std::to_string(part.end));
+            log_info("held out by rule for {}: {}", to_string(split), listed(*chosen, ""));
+            std::erase_if(places, [&](const Place& place) { return place >= begin; });
+            end = begin;
+        }
+        hold_outs_ = HoldOuts(*reference_, validation, test);
+    }
+
+    /// What is not held out from one contig and base to before another, in the reference's order.
+    IntervalSet free_between(const std::pair<std::size_t, std::int64_t>& begin,
+                             const std::pair<std::size_t, std::int64_t>& end) const {
+        std::vector<Interval> parts;
+        const std::span<const genome::Contig> contigs = reference_->contigs();
+        for (std::size_t i = begin.first; i < contigs.size() && i <= end.first; ++i)
+            parts.push_back({contigs[i].name, i == begin.first ? begin.second : 0,
+                             i == end.first ? end.second : contigs[i].length});
+        return IntervalSet(parts)
+            .without(hold_outs_.regions(Split::validation))
+            .without(hold_outs_.regions(Split::test));
     }
 
     /// The window of a TSS base.
