@@ -193,7 +193,7 @@ DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wro
                                            "--output",    fixture / "one.bedgraph",
                                            "--min-score", "0",
                                            "--labels",    "label1"};
-    write_file(fixture / "bad.bed", "c\t1\t2\nd\t1\t2\n");
+    write_file(fixture / "bad.bed", "c\t1\t2\nd\t1\tx\n");
     DOCTEST_CHECK(fixture.predict(fixture / "bad.bed", outputs).code == 3);
     const std::vector<std::string> files{"s.tsv.gz", "s.npy",      "s.rows.tsv",       "s.labels.tsv",
                                          "s.h5",     "s.long.tsv", "label1/label1.bw", "one.bedgraph"};

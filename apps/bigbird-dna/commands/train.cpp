@@ -125,7 +125,7 @@ void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
 void setup_train(Program& program, Runner<TrainSpec> run) {
     const auto [command, spec] = program.add<TrainSpec>(
         "train", "Peaks, coverage or sequences",
-        "Train and evaluate a model of peaks, coverage, promoters or sequences.\nMakes examples, trains a "
+        "Train and evaluate a model of peaks, coverage, TSSs or sequences.\nMakes examples, trains a "
         "model and a "
         "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
         "command, given again, resumes a stopped run.",

@@ -157,14 +157,14 @@ void set_steps(PretrainRun& spec, const corpus::ExampleSource& source) {
 
 /// Advice if the run reads the corpus so often that most of its time is wasted. In Muennighoff and others
 /// (2023), "Scaling data-constrained language models", data that are read 40 times teach nothing more.
-std::optional<std::string> repetition_advice(double tokens, double epochs) {
+std::optional<std::string> repetition_advice(std::int64_t tokens, double epochs) {
     constexpr double most_epochs = 40;
     if (epochs <= most_epochs) return std::nullopt;
     return fmt::format(
-        "the corpus of {:.2g} million tokens is read {:.0f} times, and after about {:.0f} times a network "
+        "the corpus of {} is read {:.0f} times, and after about {:.0f} times a network "
         "learns "
         "little but to repeat it: give more sequence, or --epochs {:.0f} and a smaller --config",
-        tokens / 1e6, epochs, most_epochs, most_epochs);
+        counted(tokens, "token"), epochs, most_epochs, most_epochs);
 }
 
 void describe(const model::PreTrainingModel& network, const corpus::ExampleSource& source,
@@ -183,7 +183,7 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
              counted(spec.task.batch_size, "sequence"), spec.examples.sequence_length,
              static_cast<double>(steps) / steps_of_epoch(source, spec));
     if (const auto advice =
-            repetition_advice(tokens, static_cast<double>(steps) / steps_of_epoch(source, spec)))
+            repetition_advice(corpus.tokens(), static_cast<double>(steps) / steps_of_epoch(source, spec)))
         log_warning("{}", *advice);
     log_info("padding: {:.2f} % of the tokens", 100 * padded_share(source, spec));
 }
@@ -429,7 +429,7 @@ std::vector<std::string> plan_lines(const Json& plan) {
                     "measured here)",
                     number("seconds_per_step"), number("tokens_per_second"),
                     Progress::duration(3600 * number("hours")))};
-    if (const auto advice = repetition_advice(number("corpus_tokens"), number("epochs")))
+    if (const auto advice = repetition_advice(plan.at("corpus_tokens").get<std::int64_t>(), number("epochs")))
         lines.push_back("note                  " + *advice);
     return lines;
 }

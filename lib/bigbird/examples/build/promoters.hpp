@@ -35,8 +35,8 @@ struct PromoterOptions {
     rows::WindowBounds bounds;
     NegativeKind negatives = NegativeKind::random_bases;
     std::vector<std::string> validation, test;  ///< HoldOuts; by TSS base
-    /// Whether a hold-out that is not given is chosen: test is from the first of the last tenth of the TSSs, in
-    /// the reference's order, to the end; validation is the same before test.
+    /// Whether a hold-out that is not given is chosen: test is from the first of the last tenth of the TSSs,
+    /// in the reference's order, to the end; validation is the same before test.
     bool chooses_hold_outs = false;
     std::uint64_t seed = 0;
     bool skip_invalid = false;  ///< build however many TSSs do not fit the reference

@@ -43,7 +43,8 @@ struct AssemblyFit {
 /// Throws InputError if more than a fifth of the rows do not fit, unless `skip_invalid`. Rows on contigs that
 /// the reference lacks do not count if rows name at least half of its contigs. Rows past a contig's end do
 /// not count if no known assembly (GRCh37, GRCh38) has a contig of this length, or if other rows end close to
-/// its end. Rows of which none is on the reference never fit. `what`: the rows' kind in messages, such as "peaks"; `can_skip`: whether the command has
+/// its end. Rows of which none is on the reference never fit. `what`: the rows' kind in messages, such as
+/// "peaks"; `can_skip`: whether the command has
 /// --skip-invalid.
 void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, const std::string& source,
                       const std::string& what, bool skip_invalid, bool can_skip = true);

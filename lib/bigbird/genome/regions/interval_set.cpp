@@ -145,7 +145,8 @@ std::string why_off(const Interval& where, const ReferenceGenome& reference) {
 
 namespace {
 
-PlacedBed place_rows(BedReader reader, const ReferenceGenome& reference) {
+/// `renames`: contigs get the reference's names.
+PlacedBed place_rows(BedReader reader, const ReferenceGenome& reference, bool renames) {
     std::vector<BedRecord> records;
     std::set<std::string> names;
     while (auto record = reader.next()) {
@@ -155,8 +156,10 @@ PlacedBed place_rows(BedReader reader, const ReferenceGenome& reference) {
     const bool other_genome = numbered_differently(reference.contigs(), names);
     PlacedBed placed;
     for (BedRecord& record : records) {
-        const Fit fit = other_genome ? Fit::unknown_contig : place(record.where, reference);
-        placed.fit.add(record.where, fit, reference);
+        Interval where = record.where;
+        const Fit fit = other_genome ? Fit::unknown_contig : place(where, reference);
+        placed.fit.add(where, fit, reference);
+        if (renames) record.where = std::move(where);
         if (fit == Fit::inside) placed.records.push_back(std::move(record));
     }
     return placed;
@@ -165,12 +168,12 @@ PlacedBed place_rows(BedReader reader, const ReferenceGenome& reference) {
 }  // namespace
 
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path) {
-    return place_rows(BedReader(path), reference);
+    return place_rows(BedReader(path), reference, true);
 }
 
 std::vector<BedRecord> read_regions_on(const ReferenceGenome& reference, const std::filesystem::path& path,
                                        const std::string& option) {
-    PlacedBed bed = place_rows(BedReader(path, reference, option), reference);
+    PlacedBed bed = place_rows(BedReader(path, reference, option), reference, false);
     require_assembly(bed.fit, reference, path.string(), "rows", false, false);
     if (bed.fit.off_reference() > 0)
         log_warning("{}: left out {} of {} rows: {}", path.string(), bed.fit.off_reference(), bed.fit.rows,
