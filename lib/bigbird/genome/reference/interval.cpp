@@ -75,7 +75,7 @@ Interval parse_region(std::string_view text) {
 
 bool is_region_text(const std::filesystem::path& value) {
     std::error_code ignored;
-    return value != "-" && value.string().find('/') == std::string::npos &&
+    return value != "-" && value.string().find_first_of("/ ") == value.string().find(' ') &&
            !std::filesystem::exists(std::filesystem::symlink_status(value, ignored));
 }
 
