@@ -44,7 +44,8 @@ DOCTEST_TEST_CASE("build-promoters: lifts, labels and says what it did") {
                                       "-249:51", "--test", "chr22:21000001-22000000"}));
     DOCTEST_CHECK(result.out.empty());
     check_holds(result.err,
-                {"lifted 113 of 116, 3 unmapped\n", "left out 5 of 113 TSSs: 5 past a contig's end\n",
+                {"lifted 113 of 116, 3 unmapped\n",
+                 "left out 5 of 113 TSSs: 5 past a contig's end (22 has 22000000 bases)\n",
                  "108 promoters and as many negatives (random-bases): 176 rows for training, 0 for "
                  "validation, 40 for test\n"});
     const std::string unmapped = read_file(folder / "p/unmapped.bed");

@@ -63,7 +63,7 @@ DOCTEST_TEST_CASE("help: --version is one line that a program can read") {
 
 DOCTEST_TEST_CASE("help: a command's options say what they take and their defaults, and fit a line") {
     const auto result = works({"build-promoters", "--help"});
-    check_holds(result.out, {"\n  --tss BED  ", "(required)\n", "strand [-5000:3000]\n"});
+    check_holds(result.out, {"\n  --tss BED|GTF|GFF3  ", "(required)\n", "strand [-5000:3000]\n"});
     DOCTEST_CHECK(!holds(result.out, "=[]"));
     std::size_t begin = 0;
     while (begin < result.out.size()) {

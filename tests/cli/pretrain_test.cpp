@@ -282,6 +282,12 @@ DOCTEST_TEST_CASE("pretrain: without --config a CPU trains tiny-modern, ten time
                                       test_data("tokenizer/small.model"), "--device", "cpu", "--dry-run"});
     DOCTEST_CHECK(holds(plan.err, "--config tiny-modern"));
     DOCTEST_CHECK(holds(plan.out, "steps of 8 sequences of 512 tokens: the corpus 10."));
+    DOCTEST_CHECK_FALSE(holds(plan.out, "note "));
+    const ProgramResult often =
+        works({"pretrain", "--documents", documents_in(folder), "--tokenizer",
+               test_data("tokenizer/small.model"), "--device", "cpu", "--dry-run", "--epochs", "100"});
+    check_holds(often.out,
+                {"note  ", "tokens is read 101 times, and after about 40 times a network learns little but"});
 }
 
 DOCTEST_TEST_CASE("pretrain: a run of more than three days on a CPU is started only where it is asked for") {

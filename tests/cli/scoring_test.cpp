@@ -76,8 +76,10 @@ DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with f
         check_said(result, 3, "bigbird-dna: error: " + (fixture / "bad.bed") + place);
         DOCTEST_CHECK_FALSE(fixture.has("scores.tsv"));
     };
-    check("c\t1\t2\nd\t1\t2\n", ":2: ");
-    check("c\t1\t2\nc\t1\t2\nc\t1999\t2001\n", ":3: ");
+    check("d\t1\t2\nc\t1\tx\n", ":2: ");
+    check("d\t1\t2\nc\t1999\t2001\n",
+          ": 2 of 2 regions do not fit the reference (1 on contigs that the reference lacks (d), 1 past a "
+          "contig's end (c has 2000 bases)): are both of one assembly? --skip-invalid leaves such rows out");
     check("c\t2\t1\n", ":1: ");
     check("c\tx\t1\n", ":1: ");
     write_file(fixture / "bad.bed", "d\t1\t2\nc\t1999\t2001\nc\t1\t2\n");
@@ -85,6 +87,35 @@ DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with f
         succeeded(fixture.predict(fixture / "bad.bed", {"--skip-invalid", "--output", "-", "--quiet"}));
     check_holds(result.out, {"d\t1\t2\t.\t.\t.\tno_contig\tNA\tNA\tNA\n",
                              "c\t1999\t2001\t.\t.\t.\tbad_interval\tNA\tNA\tNA\n"});
+    // the rule of training: c, half of the contigs or more, is named, so the FASTA may be a part of a genome
+    const auto few = succeeded(fixture.predict(fixture / "bad.bed", {"--output", fixture / "few.tsv"}));
+    check_holds(few.err, {"bad.bed: 1 of 3 rows are no_contig (d) and have no scores",
+                          "bad.bed: 1 of 3 rows are bad_interval (c has 2000 bases) and have no scores"});
+    const auto lines = [](const std::string& path) {
+        const std::string text = read_file(path);
+        return text.substr(text.find("#chrom"));
+    };
+    DOCTEST_CHECK(result.out.ends_with(lines(fixture / "few.tsv")));
+}
+
+DOCTEST_TEST_CASE("scoring: regions as samtools writes them, instead of a BED") {
+    const ScoredModel fixture;
+    const auto scores = [&](const std::vector<std::string>& regions) {
+        std::vector<std::string> words{"--output", "-", "--quiet"};
+        if (regions.size() > 1) words.emplace_back("--regions");  // again
+        words.insert(words.end(), regions.begin() + 1, regions.end());
+        return fixture.predict(regions.front(), words);
+    };
+    write_file(fixture / "same.bed", "c\t100\t300\nc\t1200\t1400\nc\t0\t2000\n");
+    const auto of_bed = succeeded(fixture.predict(fixture / "same.bed", {"--output", "-", "--quiet"}));
+    const auto rows_of = [](const std::string& text) { return text.substr(text.find("#chrom")); };
+    DOCTEST_CHECK(rows_of(succeeded(scores({"c:101-300", "c:1,201-1,400", "c"})).out) == rows_of(of_bed.out));
+    check_error(scores({"d:1-20"}), 2,
+                "--regions 'd:1-20' is neither a contig or region of the reference nor a BED file");
+    check_error(scores({"c:3000-4000"}), 2,
+                "--regions 'c:3000-4000' is past the end of contig 'c', which has 2000 bases");
+    check_said(scores({"c:1-20", fixture / "same.bed"}), 2,
+               "--regions takes one BED file or several regions, not '");
 }
 
 DOCTEST_TEST_CASE("scoring: inputs that are missing or damaged") {
@@ -162,7 +193,7 @@ DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wro
                                            "--output",    fixture / "one.bedgraph",
                                            "--min-score", "0",
                                            "--labels",    "label1"};
-    write_file(fixture / "bad.bed", "c\t1\t2\nd\t1\t2\n");
+    write_file(fixture / "bad.bed", "c\t1\t2\nd\t1\tx\n");
     DOCTEST_CHECK(fixture.predict(fixture / "bad.bed", outputs).code == 3);
     const std::vector<std::string> files{"s.tsv.gz", "s.npy",      "s.rows.tsv",       "s.labels.tsv",
                                          "s.h5",     "s.long.tsv", "label1/label1.bw", "one.bedgraph"};

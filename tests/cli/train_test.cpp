@@ -64,6 +64,26 @@ DOCTEST_TEST_CASE("train: coverage beside a floor, and nothing to do where all i
     DOCTEST_CHECK(run_program(words).out == trained.out);
 }
 
+DOCTEST_TEST_CASE(
+    "train: promoters from TSSs, with hold-outs by rule, a floor and a model that scores TSSs") {
+    const TempDir at;
+    const auto words = joined(words_of("train --steps 3 --seed 5 --device cpu --threads 2"),
+                              {"--tss", test_data("promoter/tss.hg19.bed"), "--reference",
+                               test_data("genome/22.fa.gz"), "--output", at / "out"});
+    const ProgramResult trained = works(words);
+    check_holds(trained.err, {"held out by rule for test: 22:", "held out by rule for validation: 22:"});
+    check_holds(trained.out, {" windows of 300 bases, half of them promoters", "auroc    model "});
+    DOCTEST_CHECK(run_program(words).out == trained.out);
+    DOCTEST_CHECK(holds(read_file(at / "out/report.html"), "promoters from sequence"));
+    works({"predict", "--model", at / "out", "--reference", test_data("genome/22.fa.gz"), "--regions",
+           test_data("promoter/tss.hg19.bed"), "--skip-invalid", "--device", "cpu", "--output",
+           at / "s.tsv"});
+    const ProgramResult plan = works(joined(words, {"--dry-run"}));
+    check_holds(plan.out, {"windows ", " of 300 bp: ", "3 steps of "});
+    check_said(run_program(joined(words, {"--config", "small"})), 2, "--config");
+    check_said(run_program(joined(words, {"--include", "22"})), 2, "--include");
+}
+
 DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     const TrainFixture at;
     const ProgramResult result = works(at.words("all"));

@@ -23,8 +23,9 @@ void setup_build_promoters(Program& program) {
           "genomic --output genomic-promoters"}},
         folder_of(examples::build_promoters));
     examples::PromoterOptions& promoters = options.spec;
-    add_value(command, "--tss", "BED", promoters.tss,
-              "Transcription start sites with strand, such as EPDnew's BED")
+    add_value(
+        command, "--tss", "BED|GTF|GFF3", promoters.tss,
+        "Transcription start sites: a BED with strand, such as EPDnew's, or the transcripts of a GTF or GFF3")
         ->required();
     add_reference_option(command, promoters.references);
     add_parsed(

@@ -20,7 +20,7 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
     add_model_option(command, spec.model);
     CLI::Option* reference = add_reference_option(command, spec.references, false);
     CLI::Option* regions =
-        add_value(command, "--regions", "BED", spec.regions, "BED rows to embed, or '-' for standard input")
+        add_regions_option(command, "--regions", spec.regions, "BED rows to embed, or '-' for standard input")
             ->needs(reference);
     reference->needs(regions);
     add_value(command, "--sequences", "FASTA", spec.sequences,

@@ -77,7 +77,7 @@ void add_outputs(CLI::App& command, EvaluateOptions& options) {
               "Bootstrap samples for 95 % intervals; 0: none", CLI::NonNegativeNumber)
         ->group("Intervals");
     const HelpGroup in_group(command, "Scan");
-    CLI::Option* tss = add_value(command, "--tss", "BED", options.scan.tss,
+    CLI::Option* tss = add_value(command, "--tss", "BED|GTF|GFF3", options.scan.tss,
                                  "Known TSSs; calls of --scan within 500 bases of one count as correct");
     CLI::Option* scan =
         add_value(command, "--scan", "FILE", options.scan.scores,

@@ -21,9 +21,10 @@ namespace {
 void add_row_options(CLI::App& command, PredictSpec& spec) {
     CLI::Option* const reference = add_reference_option(command, spec.references, false);
     CLI::Option* const regions =
-        add_value(command, "--regions", "BED", spec.regions,
-                  "BED to score, or '-' for standard input; a window is centered on a row's middle or, for "
-                  "promoters, placed around its first base (its last on the minus strand)")
+        add_regions_option(
+            command, "--regions", spec.regions,
+            "BED to score, or '-' for standard input; a window is centered on a row's middle or, for "
+            "promoters, placed around its first base (its last on the minus strand)")
             ->needs(reference);
     reference->needs(regions);
     CLI::Option* const sequences =

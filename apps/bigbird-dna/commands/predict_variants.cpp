@@ -33,7 +33,7 @@ void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string&
         ->required();
     add_reference_option(command, spec.references);
     add_value(command, "--variants", "VCF", spec.variants, variants)->required();
-    add_value(command, "--tss", "BED", spec.tss,
+    add_value(command, "--tss", "BED|GTF|GFF3", spec.tss,
               "Promoter models: score a variant in the window of the nearest of these TSSs");
     add_value(command, "--window", "BP", spec.window, "Bases around a variant that a token model reads",
               CLI::Range(std::int64_t{1}, rows::longest_window));

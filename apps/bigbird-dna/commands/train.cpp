@@ -20,10 +20,18 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
                                     "Coverage instead of --peaks: a sheet with the columns name and "
                                     "path, or bigWig, bedGraph or fragment files (see build-tracks)")
                               ->excludes(peaks);
+    CLI::Option* tss =
+        add_value(command, "--tss", "BED|GTF|GFF3", spec.promoters.tss,
+                  "Transcription start sites instead of --peaks: a model of promoters, against "
+                  "other windows of the genome (see build-promoters)")
+            ->excludes(peaks)
+            ->excludes(signal);
     add_reference_option(command, spec.examples.references, false);
     peaks->needs(option_of(command, "--reference"));
     signal->needs(option_of(command, "--reference"));
-    add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
+    tss->needs(option_of(command, "--reference"));
+    for (CLI::Option* of_bins : add_bin_region_options(command, spec.examples.include, spec.examples.exclude))
+        of_bins->excludes(tss);
     command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
     add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
         ->needs(signal);
@@ -36,7 +44,8 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
 void add_sequence_options(CLI::App& command, TrainSpec& spec) {
     const auto refuse = [&command](const std::vector<CLI::Option*>& options) {
         for (CLI::Option* option : options)
-            option->excludes(option_of(command, "--peaks"))->excludes(option_of(command, "--signal"));
+            for (const char* other : {"--peaks", "--signal", "--tss"})
+                option->excludes(option_of(command, other));
     };
     refuse(add_sequence_inputs(command, spec.sequences));
     refuse(add_sequence_columns(command, spec.sequences));
@@ -69,32 +78,39 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
                      "Only print the expected rows, steps, time and memory, measured on some steps");
 }
 
-/// Chooses the sequence model for the options.
-void choose_sequences(CLI::App& command, TrainSpec& spec) {
-    tasks::FinetuneSpec model = tasks::sequence_model_spec();
-    const tasks::FinetuneSpec& given = spec.model;
+/// `model`, with the options that every kind of model takes.
+tasks::FinetuneSpec told(CLI::App& command, tasks::FinetuneSpec model, const tasks::FinetuneSpec& given) {
     if (is_given(command, "--epochs")) model.epochs = given.epochs;
-    if (is_given(command, "--config")) model.sequence.config = given.bins.config;
     model.learning_rate.total_steps = given.learning_rate.total_steps;
-    model.sequence.strand = given.sequence.strand;
-    model.sequence.members = given.sequence.members;
     model.run = given.run;
     model.seed = given.seed;
     model.device = given.device;
     model.threads = given.threads;
-    spec.model = model;
+    return model;
+}
+
+/// Chooses the sequence model for the options.
+void choose_sequences(CLI::App& command, TrainSpec& spec) {
+    const tasks::FinetuneSpec given = spec.model;
+    spec.model = told(command, tasks::sequence_model_spec(), given);
+    if (is_given(command, "--config")) spec.model.sequence.config = given.bins.config;
+    spec.model.sequence.strand = given.sequence.strand;
+    spec.model.sequence.members = given.sequence.members;
 }
 
 /// Checks which inputs are given, and takes the defaults that follow from them.
 void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
     const bool sequences = !spec.sequences.table.empty() || !spec.sequences.fasta.empty();
-    if (!sequences && spec.examples.peaks.empty() && spec.tracks.signals.empty())
-        throw CLI::RequiredError("--peaks, --signal, --table or --fasta");
+    const bool promoters = !spec.promoters.tss.empty();
+    if (!sequences && !promoters && spec.examples.peaks.empty() && spec.tracks.signals.empty())
+        throw CLI::RequiredError("--peaks, --signal, --tss, --table or --fasta");
     for (const char* of_genome : {"--reference", "--include", "--exclude", "--skip-invalid"})
         if (sequences && is_given(command, of_genome))
             throw CLI::ExcludesError(of_genome, "--table and --fasta");
+    if (promoters && is_given(command, "--config")) throw CLI::ExcludesError("--config", "--tss");
     if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
     if (sequences) choose_sequences(command, spec);
+    if (promoters) spec.model = told(command, tasks::promoter_model_spec(), spec.model);
     if (!spec.tracks.signals.empty()) {
         const tasks::FinetuneSpec coverage = tasks::coverage_model_spec();
         spec.model.fewest_steps = coverage.fewest_steps;
@@ -109,10 +125,11 @@ void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
 void setup_train(Program& program, Runner<TrainSpec> run) {
     const auto [command, spec] = program.add<TrainSpec>(
         "train", "Peaks, coverage or sequences",
-        "Train and evaluate a model of peaks, coverage or sequences.\nMakes examples, trains a model and a "
+        "Train and evaluate a model of peaks, coverage, TSSs or sequences.\nMakes examples, trains a "
+        "model and a "
         "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
         "command, given again, resumes a stopped run.",
-        "--peaks --signal --table --fasta --reference --include --validation --test --split-by --strand "
+        "--peaks --signal --tss --table --fasta --reference --include --validation --test --split-by --strand "
         "--epochs --max-hours --output --dry-run",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
           "minutes",

@@ -34,6 +34,16 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& name, const std::s
     return command.add_option_function<std::string>(name, parse, what)->type_name(type)->default_str(initial);
 }
 
+CLI::Option* add_regions_option(CLI::App& command, const std::string& name, std::filesystem::path& regions,
+                                const std::string& what) {
+    return command
+        .add_option_function<std::vector<std::string>>(
+            name,
+            [&regions](const std::vector<std::string>& given) { regions = CLI::detail::join(given, " "); },
+            what + "; or, as in samtools, contigs and regions such as 22:21,000,001-22,000,000")
+        ->type_name("BED|REGION");
+}
+
 void OutputOptions::write(const std::string& text) const {
     if (output == "-")
         std::fwrite(text.data(), 1, text.size(), stdout);
@@ -203,8 +213,8 @@ void add_letter_inputs(CLI::App& command, tasks::LetterSpec& spec, const std::st
               models + "; given several times, the mean of the models' scores")
         ->required();
     add_reference_option(command, spec.references, false);
-    add_value(command, "--regions", "BED", spec.regions,
-              "BED whose bases are " + done + ", or '-' for standard input");
+    add_regions_option(command, "--regions", spec.regions,
+                       "BED whose bases are " + done + ", or '-' for standard input");
     add_value(command, "--sequences", "FILE", spec.sequences,
               "FASTA or table whose records are " + done + ", or '-' for standard input");
     add_labels_option(command, spec.labels);

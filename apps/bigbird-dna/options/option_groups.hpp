@@ -57,6 +57,10 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& name, const std::s
                         std::function<void(const std::string&)> parse, const std::string& what,
                         const std::string& initial = {});
 
+/// An option for a BED file or regions as samtools writes them, several of which become one text with blanks.
+CLI::Option* add_regions_option(CLI::App& command, const std::string& name, std::filesystem::path& regions,
+                                const std::string& what);
+
 /// Whether the command line has this option of the command.
 bool is_given(CLI::App& command, const std::string& name);
 

@@ -9,7 +9,7 @@
 #include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/text_fields.hpp"
-#include "bigbird/rows/window.hpp"
+#include "bigbird/rows/tss.hpp"
 
 #include <cmath>
 #include <set>
@@ -68,7 +68,7 @@ IntervalSet widened(std::span<const Interval> intervals, std::int64_t distance) 
 }
 
 /// TSS bases that were scanned, contigs spelled as in the scan.
-std::vector<Interval> read_tss(const std::filesystem::path& path, const IntervalSet& scanned) {
+std::vector<Interval> scanned_tss(const std::filesystem::path& path, const IntervalSet& scanned) {
     std::vector<genome::Contig> contigs;
     std::set<std::string> seen;
     for (const Interval& one : scanned.intervals())
@@ -76,12 +76,11 @@ std::vector<Interval> read_tss(const std::filesystem::path& path, const Interval
     const genome::ContigNames names(contigs);
     std::vector<Interval> sites;
     bool any = false;
-    for (const genome::BedRecord& record : genome::read_bed(path)) {
+    for (const genome::BedRecord& record : rows::read_tss(path, false)) {
         const auto contig = names.find(record.where.contig);
         if (!contig) continue;
         any = true;
-        const std::int64_t base = rows::tss_of(record.where, record.strand);
-        const Interval site{contigs[*contig].name, base, base + 1};
+        const Interval site{contigs[*contig].name, record.where.begin, record.where.end};
         if (scanned.contains(site)) sites.push_back(site);
     }
     if (!any)
@@ -99,7 +98,7 @@ ScanFigures evaluate_scan(const ScanOptions& options, double threshold) {
     const Scan scan = read_scan(options.scores, threshold);
     const IntervalSet scanned(scan.scanned);
     const std::vector<Interval> calls = merged(scan.called, options.distance);
-    const std::vector<Interval> sites = read_tss(options.tss, scanned);
+    const std::vector<Interval> sites = scanned_tss(options.tss, scanned);
     const IntervalSet near_tss = widened(sites, options.distance),
                       near_call = widened(calls, options.distance);
     ScanFigures figures;

@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/two_bit.hpp"
@@ -33,10 +34,21 @@ rows::LabelTable with_positives(const rows::LabelTable& labels, std::span<const 
     return rows::LabelTable(std::move(table));
 }
 
+void warn_of_empty_splits(const std::array<std::int64_t, 3>& split_rows) {
+    constexpr std::array consequences{"nothing can be trained on these examples",
+                                      "training has nothing to choose its best step by",
+                                      "no model can be judged by these examples"};
+    for (const Split split : all_splits) {
+        const auto i = static_cast<std::size_t>(split);
+        if (split_rows[i] == 0) log_warning("no row is in {}: {}", to_string(split), consequences[i]);
+    }
+}
+
 /// Writes labels.tsv and manifest.json beside the finished other files.
 void describe(const fs::path& folder, Task task, const rows::WindowBounds& bounds,
               const std::array<std::int64_t, 3>& split_rows, const rows::LabelTable& labels,
               const Json& details) {
+    warn_of_empty_splits(split_rows);
     write_atomically(folder / labels_name, Overwrite::refuse,
                      [&](std::ostream& out) { out << labels.to_text(); });
     Json manifest{{"format", format_name},

@@ -41,13 +41,8 @@ std::vector<genome::Interval> regions_of(const ScanSpec& spec, const genome::Ref
         return regions;
     }
     std::vector<std::pair<std::size_t, genome::Interval>> rows;  // with the contig's index
-    for (const genome::BedRecord& row : genome::read_bed(spec.regions)) {
-        genome::Interval where = row.where;
-        if (genome::place(where, reference) != genome::Fit::inside)
-            throw InputError(genome::why_off(row.where, reference) + "; give regions of the same assembly",
-                             spec.regions, row.line);
-        rows.emplace_back(*reference.find(where.contig), row.where);
-    }
+    for (const genome::BedRecord& row : genome::read_regions_on(reference, spec.regions))
+        rows.emplace_back(*reference.find(row.where.contig), row.where);
     std::ranges::stable_sort(rows, {},
                              [](const auto& row) { return std::pair(row.first, row.second.begin); });
     for (std::size_t i = 0; i < rows.size(); ++i) {

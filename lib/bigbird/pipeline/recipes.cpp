@@ -364,6 +364,47 @@ public:
     }
 };
 
+class PromotersRecipe : public Recipe {
+public:
+    using Recipe::Recipe;
+
+    Json options() const override {
+        Json options = genome_options(spec_);
+        options.erase("--config");
+        options["--tss"] = "sha256:" + input_checksum(spec_.promoters.tss);
+        return options;
+    }
+    void build(const fs::path& folder) const override {
+        examples::PromoterOptions options = spec_.promoters;
+        options.references = spec_.examples.references;
+        options.validation = spec_.validation;
+        options.test = spec_.test;
+        options.skip_invalid = spec_.examples.skip_invalid;
+        options.seed = spec_.model.seed;
+        options.threads = resolve_threads(spec_.model.threads);
+        examples::build_promoters(options, folder);
+    }
+    FinetuneSpec floor() const override {
+        FinetuneSpec floor = promoter_model_spec();
+        floor.architecture = kmer_ridge_name;
+        return floor;
+    }
+    Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,
+                    const fs::path& output) const override {
+        const auto set = ExampleSet::load(request.examples);
+        const auto rows = [&](Split split) { return set.rows(split).size(); };
+        return judge_numbers(
+            request, output,
+            fmt::format(
+                "{} of {} bases, half of them promoters, the others from elsewhere in the genome; {} for "
+                "training, {} for validation, {} for test",
+                counted(set.size(), "window"), set.bounds().size(), rows(Split::train),
+                rows(Split::validation), rows(Split::test)),
+            "ridge regression on the 5-mers of a window",
+            {.title = folder.filename().string() + ": promoters from sequence"});
+    }
+};
+
 }  // namespace
 
 std::string_view noun_of(const ExampleSet& set) {
@@ -384,6 +425,7 @@ void Recipe::check(const ExampleSet& set, const fs::path& folder) const {
 std::unique_ptr<Recipe> recipe_of(const TrainSpec& spec) {
     spec.model.validate();
     if (spec.model.task == examples::Task::sequences) return std::make_unique<SequencesRecipe>(spec);
+    if (!spec.promoters.tss.empty()) return std::make_unique<PromotersRecipe>(spec);
     if (spec.tracks.signals.empty()) return std::make_unique<PeaksRecipe>(spec);
     return std::make_unique<TracksRecipe>(spec);
 }

@@ -187,7 +187,7 @@ private:
         spec.examples = folder_ / examples_folder;
         spec.split = examples::Split::test;
         spec.task = spec_.model.task;
-        if (spec.task != examples::Task::sequences) spec.strands = Strands::average;
+        if (spec.task == examples::Task::chromatin) spec.strands = Strands::average;
         spec.outputs.paths = {score_file(name)};
         spec.device = spec_.model.device;
         spec.threads = spec_.model.threads;
@@ -267,10 +267,11 @@ Rates rates_of(const fs::path& metrics) {
 }
 
 /// "bins                  4492 of 200 bp, 3 labels".
-std::string size_of(const TrainSpec& spec, const examples::ExampleSet& set) {
+std::string size_of(const TrainSpec& spec, const examples::ExampleSet& set, bool records) {
     const std::string labels = counted(set.label_table().size(), noun_of(set));
-    if (spec.model.task == examples::Task::sequences)
-        return fmt::format("{:<22}{}, {}", "sequences", set.size(), labels);
+    if (records) return fmt::format("{:<22}{}, {}", "sequences", set.size(), labels);
+    if (!spec.promoters.tss.empty())
+        return fmt::format("{:<22}{} of {} bp", "windows", set.size(), set.bounds().size());
     return fmt::format("{:<22}{} of {} bp, {}", "bins", set.size(),
                        spec.tracks.signals.empty() ? spec.examples.bin : spec.tracks.bin, labels);
 }
@@ -291,9 +292,10 @@ std::vector<std::string> forecast_train(const TrainSpec& spec) {
     const double build = seconds_of([&] { build_examples(*recipe, scratch.path()); });
     const auto set = examples::ExampleSet::load(scratch.path() / examples_folder);
     FinetuneSpec model = model_spec(spec, scratch.path());
-    const bool records = model.task == examples::Task::sequences;
-    const RunPlan plan =
-        records ? plan_sequences(model, false) : plan_bins(model, resolve_threads(model.threads), false);
+    const bool records = model.task == examples::Task::sequences, promoters = !spec.promoters.tss.empty();
+    const RunPlan plan = records     ? plan_sequences(model, false)
+                         : promoters ? plan_windows(model, false)
+                                     : plan_bins(model, resolve_threads(model.threads), false);
     const std::int64_t steps = plan.loop.learning_rate.total_steps;
     const auto networks = static_cast<double>(records ? model.sequence.members : 1);
     model.sequence.members = 1;
@@ -307,8 +309,9 @@ std::vector<std::string> forecast_train(const TrainSpec& spec) {
         trial - rates.all_steps - rates.evaluation +
         networks * (rates.step * static_cast<double>(steps) + rates.evaluation * evaluations);
     const auto rows = [&](examples::Split split) { return static_cast<double>(set.rows(split).size()); };
-    const double floor = records ? seconds_of([&] { finetune(floor_spec(spec, *recipe, scratch.path())); })
-                                 : ridge_seconds(set);
+    const double floor = records || promoters
+                             ? seconds_of([&] { finetune(floor_spec(spec, *recipe, scratch.path())); })
+                             : ridge_seconds(set);
     const double test = rows(examples::Split::test),
                  one_pass = rates.evaluation / std::max(1.0, rows(examples::Split::validation));
     const double values = test * static_cast<double>(set.label_table().size()) *
@@ -319,9 +322,9 @@ std::vector<std::string> forecast_train(const TrainSpec& spec) {
     const double others = floor + (records ? networks : 2) * one_pass * test + intervals;
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
-    return {fmt::format("{}: {:.0f} for training, {:.0f} for validation, {:.0f} for test", size_of(spec, set),
-                        rows(examples::Split::train), rows(examples::Split::validation),
-                        rows(examples::Split::test)),
+    return {fmt::format("{}: {:.0f} for training, {:.0f} for validation, {:.0f} for test",
+                        size_of(spec, set, records), rows(examples::Split::train),
+                        rows(examples::Split::validation), rows(examples::Split::test)),
             line_of("make the examples", build, " (done now, in $TMPDIR)"),
             line_of("train, at most", training,
                     fmt::format(": {}{} steps of {:.3g} s, {} of them tried; the motif search included",

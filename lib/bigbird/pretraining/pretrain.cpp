@@ -155,6 +155,18 @@ void set_steps(PretrainRun& spec, const corpus::ExampleSource& source) {
         spec.loop.learning_rate.over(std::max<std::int64_t>(1, static_cast<std::int64_t>(steps)));
 }
 
+/// Advice if the run reads the corpus so often that most of its time is wasted. In Muennighoff and others
+/// (2023), "Scaling data-constrained language models", data that are read 40 times teach nothing more.
+std::optional<std::string> repetition_advice(std::int64_t tokens, double epochs) {
+    constexpr double most_epochs = 40;
+    if (epochs <= most_epochs) return std::nullopt;
+    return fmt::format(
+        "the corpus of {} is read {:.0f} times, and after about {:.0f} times a network "
+        "learns "
+        "little but to repeat it: give more sequence, or --epochs {:.0f} and a smaller --config",
+        counted(tokens, "token"), epochs, most_epochs, most_epochs);
+}
+
 void describe(const model::PreTrainingModel& network, const corpus::ExampleSource& source,
               const PretrainRun& spec) {
     std::int64_t parameters = 0;
@@ -170,6 +182,9 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
     log_info("{} of {} of {} tokens: the corpus {:.2f} times", counted(steps, "step"),
              counted(spec.task.batch_size, "sequence"), spec.examples.sequence_length,
              static_cast<double>(steps) / steps_of_epoch(source, spec));
+    if (const auto advice =
+            repetition_advice(corpus.tokens(), static_cast<double>(steps) / steps_of_epoch(source, spec)))
+        log_warning("{}", *advice);
     log_info("padding: {:.2f} % of the tokens", 100 * padded_share(source, spec));
 }
 
@@ -394,7 +409,7 @@ std::vector<std::string> plan_lines(const Json& plan) {
     const std::string free = plan.at("available_bytes").is_null()
                                  ? ""
                                  : fmt::format("; {:.2f} GB are free", number("available_bytes") / 1e9);
-    return {
+    std::vector<std::string> lines{
         fmt::format("parameters            {:.1f} million", number("parameters") / 1e6),
         fmt::format("operations a token    {:.4g} (forward and backward)", number("flops_per_token")),
         fmt::format("memory, counted       {:.2f} GB: {:.2f} of weights, gradients and moments, {:.2f} of "
@@ -413,6 +428,9 @@ std::vector<std::string> plan_lines(const Json& plan) {
                     "measured here)",
                     number("seconds_per_step"), number("tokens_per_second"),
                     Progress::duration(3600 * number("hours")))};
+    if (const auto advice = repetition_advice(plan.at("corpus_tokens").get<std::int64_t>(), number("epochs")))
+        lines.push_back("note                  " + *advice);
+    return lines;
 }
 
 namespace {

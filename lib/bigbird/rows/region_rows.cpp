@@ -4,12 +4,14 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace bigbird::rows {
@@ -63,8 +65,38 @@ std::int64_t tiles_of(const genome::BedRecord& record, const RegionOptions& opti
 
 RegionReader::RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                            RegionOptions options)
-    : reader_(regions), reference_(reference), options_(options) {
+    : reader_(regions, reference), reference_(reference), options_(options) {
     BIGBIRD_EXPECTS(options.bounds.size() > 0 || options.anchor == Anchor::itself, "a window needs bases");
+    if (reader_.can_be_read_again()) survey(regions);
+}
+
+/// Reads all rows once: counts them, and throws if too many are outside the reference.
+void RegionReader::survey(const std::filesystem::path& regions) {
+    genome::BedReader reader(regions, reference_);
+    genome::AssemblyFit fit;
+    std::set<std::string> names;
+    std::int64_t refused_at = -1;
+    std::optional<genome::BedRecord> record;
+    while (next_line(reader, options_.skip_invalid, refused_at, record)) {
+        if (!record) {
+            ++total_;
+            continue;
+        }
+        names.insert(record->where.contig);
+        genome::Interval where = record->where;
+        const genome::Fit here = genome::place(where, reference_);
+        fit.add(record->where, here, reference_);
+        total_ += here == genome::Fit::inside ? tiles_of(*record, options_) : 1;
+    }
+    if (genome::numbered_differently(reference_.contigs(), names)) {
+        fit.unknown_contig = fit.rows;
+        fit.past_end = 0;
+        fit.named.clear();
+        for (const std::string& name : names)
+            fit.foreign[name] = 1;
+    }
+    genome::require_assembly(fit, reference_, reader_.path().string(), "regions", options_.skip_invalid,
+                             options_.can_skip);
 }
 
 RegionRow RegionReader::invalid_row(Row head, RowStatus status, std::int64_t line) {
@@ -78,14 +110,15 @@ RegionRow RegionReader::invalid_row(Row head, RowStatus status, std::int64_t lin
 RegionRow RegionReader::row_of(const genome::BedRecord& record) {
     const genome::Interval& where = record.where;
     const auto contig = reference_.find(where.contig);
-    if (!contig || where.end > reference_.contigs()[*contig].length) {
-        if (!options_.skip_invalid)
-            throw InputError(genome::why_off(where, reference_) + "; give regions of the same assembly" +
-                                 (options_.can_skip ? ", or --skip-invalid to mark such rows and go on" : ""),
-                             reader_.path(), record.line);
+    const bool fits = contig && where.end <= reference_.contigs()[*contig].length;
+    fit_.add(where,
+             fits     ? genome::Fit::inside
+             : contig ? genome::Fit::past_end
+                      : genome::Fit::unknown_contig,
+             reference_);
+    if (!fits)
         return invalid_row(head_of(record), contig ? RowStatus::bad_interval : RowStatus::no_contig,
                            record.line);
-    }
     if (options_.tile > 0 && where.size() > 0) {
         tiled_ = record;
         tiled_contig_ = *contig;
@@ -152,8 +185,15 @@ void RegionReader::fill(RegionRow& row) const {
 
 void RegionReader::report() const {
     const std::string path = reader_.path().string();
-    for (const auto& [status, count] : invalid_)
-        log_warning("{}: {} of {} rows are {} and have no scores", path, count, rows_, to_string(status));
+    if (!reader_.can_be_read_again())
+        genome::require_assembly(fit_, reference_, path, "regions", options_.skip_invalid, options_.can_skip);
+    for (const auto& [status, count] : invalid_) {
+        const std::string& where = status == RowStatus::no_contig      ? fit_.foreign_names()
+                                   : status == RowStatus::bad_interval ? fit_.longer
+                                                                       : std::string();
+        log_warning("{}: {} of {} rows are {}{} and have no scores", path, count, rows_, to_string(status),
+                    where.empty() ? "" : " (" + where + ")");
+    }
     if (longer_ > 0) {
         log_warning(
             "{}: {} of {} rows are longer than the model's window of {} bases, around their {} "
@@ -169,17 +209,6 @@ void RegionReader::report() const {
                     rows_);
     }
     if (rows_ == 0) log_warning("{}: holds no regions; the output holds none either", path);
-}
-
-std::int64_t RegionReader::total() const {
-    std::error_code error;
-    if (reader_.path() == "-" || !std::filesystem::is_regular_file(reader_.path(), error)) return 0;
-    genome::BedReader reader(reader_.path());
-    std::int64_t total = 0, refused_at = -1;
-    std::optional<genome::BedRecord> record;
-    while (next_line(reader, true, refused_at, record))
-        total += record ? tiles_of(*record, options_) : 1;
-    return total;
 }
 
 }  // namespace bigbird::rows

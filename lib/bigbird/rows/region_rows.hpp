@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/assembly_fit.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/window.hpp"
@@ -21,7 +22,7 @@ struct RegionOptions {
     Anchor anchor = Anchor::centre;
     WindowBounds bounds{-4000, 4000};
     bool use_strand = false;    ///< rows on the minus strand are reverse-complemented
-    bool skip_invalid = false;  ///< mark rows outside the reference, instead of ending with InputError
+    bool skip_invalid = false;  ///< mark malformed rows and all rows outside the reference
     bool can_skip = true;       ///< whether the command has --skip-invalid, which errors then name
     /// Bases of a tile; 0: rows are not divided. Tiles are cut from the row's start on; the last one may be
     /// shorter. Each tile gives a row with a window around its middle base (with use_strand, as for a TSS).
@@ -33,9 +34,12 @@ struct RegionOptions {
     bool tile_both_strands = false;  ///< rows without a strand give a tile on + and one on -
 };
 
-/// Reads rows one by one, from pipes too. Errors name file and line and what to do (--skip-invalid).
+/// Reads rows one by one, from pipes too. Errors name file and line and what to do (--skip-invalid). Rows
+/// outside the reference are marked. If they are too many (genome::require_assembly) and not skip_invalid,
+/// the constructor throws InputError, or report() for a pipe, which can be read only once.
 class RegionReader : public RowSource {
 public:
+    /// `regions`: a file, or the text of regions (genome::BedReader).
     RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                  RegionOptions options);
 
@@ -43,15 +47,15 @@ public:
     std::optional<RegionRow> next() override;
     void fill(RegionRow& row) const override;
     /// Logs how many rows were invalid, by reason, and how many are longer than their window; warns if no row
-    /// was read.
+    /// was read. Call it before outputs are committed.
     void report() const override;
-    /// Reads the file a second time; a line that is not BED counts as a row. Throws InputError if the file
-    /// breaks off.
-    std::int64_t total() const override;
+    /// The number of rows; 0 for a pipe.
+    std::int64_t total() const override { return total_; }
     /// Number of rows read so far.
     std::int64_t rows() const { return rows_; }
 
 private:
+    void survey(const std::filesystem::path& regions);
     RegionRow invalid_row(Row head, RowStatus status, std::int64_t line);
     RegionRow row_of(const genome::BedRecord& record);
     RegionRow row_on(const genome::BedRecord& record, const genome::Contig& contig);
@@ -60,6 +64,8 @@ private:
     genome::BedReader reader_;
     const genome::ReferenceGenome& reference_;
     RegionOptions options_;
+    genome::AssemblyFit fit_;  ///< of the rows that were read
+    std::int64_t total_ = 0;
     std::int64_t refused_at_ = -1;        ///< the last line that is not BED
     std::int64_t rows_ = 0, longer_ = 0;  ///< longer: rows longer than their window
     std::int64_t without_summit_ = 0;     ///< rows without a summit, where summits are needed

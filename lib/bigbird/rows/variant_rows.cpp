@@ -6,7 +6,8 @@
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
-#include "bigbird/genome/regions/bed.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/rows/tss.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,22 +19,21 @@ namespace bigbird::rows {
 TssIndex::TssIndex(const std::filesystem::path& tss, const genome::ReferenceGenome& reference,
                    const WindowBounds& bounds)
     : bounds_(bounds), by_contig_(reference.contigs().size()) {
-    std::int64_t kept = 0, left_out = 0;
-    for (const genome::BedRecord& record : genome::read_bed(tss)) {
-        if (record.strand == genome::Strand::none)
-            throw InputError("a TSS needs a strand, + or - in column 6", tss, record.line);
-        const auto contig = reference.find(record.where.contig);
-        const std::int64_t base = tss_of(record.where, record.strand);
-        if (!contig || base >= reference.contigs()[*contig].length) {
-            ++left_out;
-            continue;
-        }
-        const std::string place = record.where.contig + ":" + std::to_string(base + 1);
-        by_contig_[*contig].push_back({base, record.strand, record.name == "." ? place : record.name});
-        ++kept;
+    genome::AssemblyFit fit;
+    for (const genome::BedRecord& record : read_tss(tss)) {
+        genome::Interval where = record.where;
+        const genome::Fit here = genome::place(where, reference);
+        fit.add(record.where, here, reference);
+        if (here != genome::Fit::inside) continue;
+        const std::string place = record.where.contig + ":" + std::to_string(where.end);
+        by_contig_[*reference.find(where.contig)].push_back(
+            {where.begin, record.strand, record.name == "." ? place : record.name});
     }
-    if (left_out > 0) log_info("{}: {} TSSs do not lie on the reference", tss.string(), left_out);
-    if (kept == 0) throw InputError("no TSS is on the reference", tss);
+    if (fit.off_reference() == fit.rows) throw InputError("no TSS is on the reference", tss);
+    if (fit.off_reference() > 0)
+        log_warning("{}: left out {} of {} TSSs: {}", tss.string(), fit.off_reference(), fit.rows,
+                    fit.misfits());
+    genome::require_assembly(fit, reference, tss.string(), "TSSs", false, false);
     for (std::vector<Site>& sites : by_contig_)
         std::ranges::stable_sort(sites, {}, &Site::tss);
 }

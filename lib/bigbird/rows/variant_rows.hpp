@@ -21,7 +21,7 @@
 
 namespace bigbird::rows {
 
-/// Finds the TSSs of a BED file by position, with the windows around them. Immutable; thread-safe.
+/// Finds the TSSs of a file (read_tss) by position, with the windows around them. Immutable; thread-safe.
 class TssIndex {
 public:
     struct Site {
@@ -30,8 +30,8 @@ public:
         std::string name;  ///< "contig:base" (1-based) if the file has no name
     };
 
-    /// Leaves out rows on contigs that the reference lacks, or past a contig's end, with a warning. Throws
-    /// InputError: a row without strand, a malformed line, no TSS left.
+    /// Leaves out TSSs outside the reference, with a warning. Throws InputError as read_tss and
+    /// genome::require_assembly, and if no TSS is left.
     TssIndex(const std::filesystem::path& tss, const genome::ReferenceGenome& reference,
              const WindowBounds& bounds);
 

@@ -139,12 +139,51 @@ DOCTEST_TEST_CASE("region_rows: what is not on the reference is an error with fi
     const auto message = [](const std::string& bed) {
         return testing::message_of<InputError>([&] { read_rows(bed, options_of(-2, 2)); });
     };
-    DOCTEST_CHECK(testing::holds(message("1\t1\t2\n9\t1\t2\n"),
-                                 "r.bed:2: contig '9' is not in the reference; give regions of the same "
-                                 "assembly, or --skip-invalid to mark such rows and go on"));
-    DOCTEST_CHECK(testing::holds(message("chr2\t1\t11\n"),
-                                 "r.bed:1: end 11 is past the end of contig '2', which has 10 bases"));
+    DOCTEST_CHECK(testing::holds(
+        message("9\t1\t2\nX\t1\t2\nX\t1\t2\n"),
+        "r.bed: 3 of 3 regions do not fit the reference (3 on contigs that the reference lacks (X, 9)): are "
+        "both of one assembly? --skip-invalid leaves such rows out and goes on"));
+    DOCTEST_CHECK(testing::holds(message("chr2\t1\t11\n"), "(1 past a contig's end (2 has 10 bases))"));
     DOCTEST_CHECK(testing::holds(message("1\t5\t2\n"), "r.bed:1: "));
+}
+
+DOCTEST_TEST_CASE(
+    "region_rows: few rows off the reference are marked and named, a fifth of them is too many") {
+    std::string bed, names;
+    const auto genome =
+        genome::in_memory_genome({{"1", "ACGTACGTAC"}, {"2", "TTTTTAAAAA"}, {"3", "TTTTT"}, {"4", "TTTTT"}});
+    const testing::TempDir folder;
+    for (int i = 0; i < 16; ++i)
+        bed += "1\t2\t6\n";
+    for (int i = 0; i < 4; ++i)
+        bed += "Un_" + std::to_string(i) + "\t0\t2\n";
+    testing::write_file(folder / "r.bed", bed);
+    testing::CapturedLog log;
+    RegionReader reader(folder / "r.bed", *genome, options_of(-2, 2));
+    std::int64_t marked = 0;
+    while (const auto row = reader.next())
+        marked += row->head.status == RowStatus::no_contig ? 1 : 0;
+    reader.report();
+    DOCTEST_CHECK(marked == 4);
+    DOCTEST_CHECK(testing::holds(
+        log.text(), "r.bed: 4 of 20 rows are no_contig (Un_0, Un_1, Un_2, Un_3) and have no scores"));
+    testing::write_file(folder / "r.bed", bed + "Un_0\t0\t2\n");
+    DOCTEST_CHECK(testing::holds(
+        testing::message_of<InputError>([&] { RegionReader(folder / "r.bed", *genome, options_of(-2, 2)); }),
+        "5 of 21 regions do not fit"));
+}
+
+DOCTEST_TEST_CASE("region_rows: regions as samtools writes them are rows") {
+    const auto genome = small_genome();
+    RegionReader reader("1:3-6 chr2 1:1,1-1,2", *genome, options_of(-2, 2));
+    DOCTEST_CHECK(reader.total() == 3);
+    std::vector<genome::Interval> regions;
+    while (const auto row = reader.next()) {
+        regions.push_back(row->head.where);
+        DOCTEST_CHECK(row->line == static_cast<std::int64_t>(regions.size()));
+    }
+    DOCTEST_CHECK(regions == std::vector<genome::Interval>{{"1", 2, 6}, {"2", 0, 10}, {"1", 10, 12}});
+    DOCTEST_CHECK_THROWS_AS(RegionReader("3:1-2", *genome, options_of(-2, 2)), ConfigError);
 }
 
 DOCTEST_TEST_CASE("region_rows: with skip_invalid such rows are marked, in their place") {
@@ -170,13 +209,8 @@ DOCTEST_TEST_CASE("region_rows: a file that breaks off is an error even with ski
     const auto genome = genome::open_reference(testing::test_data("genome/22.fa.gz"));
     RegionOptions options = options_of(-100, 100);
     options.skip_invalid = true;
-    RegionReader reader(testing::test_data("regions/malformed/truncated.bed.gz"), *genome, options);
     DOCTEST_CHECK_THROWS_AS(
-        [&] {
-            while (reader.next()) {
-            }
-        }(),
-        InputError);
+        RegionReader(testing::test_data("regions/malformed/truncated.bed.gz"), *genome, options), InputError);
 }
 
 DOCTEST_TEST_CASE("region_rows: as many rows come as were counted, by the reader's own rule for rows") {

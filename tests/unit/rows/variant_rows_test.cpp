@@ -217,6 +217,6 @@ DOCTEST_TEST_CASE("tss_index: rows that cannot be") {
         return message_of<InputError>([&] { TssIndex(folder / "t.bed", *genome, {-5, 5}); });
     };
     const std::string file = (folder / "t.bed").string();
-    DOCTEST_CHECK(message("1\t3\t4\n") == file + ":1: a TSS needs a strand, + or - in column 6");
+    DOCTEST_CHECK(message("1\t3\t4\n") == file + ":1: a TSS needs its strand, + or -, in column 6");
     DOCTEST_CHECK(message("1\t30\t31\tx\t.\t+\n") == file + ": no TSS is on the reference");
 }

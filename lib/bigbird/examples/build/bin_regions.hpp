@@ -67,7 +67,6 @@ public:
     /// Whether --include and --exclude allow the bin.
     bool admits(const genome::Interval& where) const;
     Split split_of(const genome::Interval& where) const { return hold_outs_.split_of(where); }
-    bool holds_out(Split split) const { return !hold_outs_.regions(split).empty(); }
     /// Chooses the hold-outs that are not given, by choose_hold_outs, and logs them. Counts bins that are
     /// less than half N, on contigs for which `has_data` is true.
     void choose_missing_hold_outs(const std::function<bool(const std::string& contig)>& has_data);

@@ -215,10 +215,7 @@ private:
                  counted(writer_.rows(), "bin"), options_.bin, writer_.rows(Split::train),
                  writer_.rows(Split::validation), writer_.rows(Split::test));
         for (const Split split : {Split::validation, Split::test}) {
-            if (!regions_.holds_out(split)) continue;
-            if (writer_.rows(split) == 0) {
-                log_warning("--{} holds no bin: no row is held out by it", to_string(split));
-            } else if (!writer_.tells_apart(split)) {
+            if (writer_.rows(split) > 0 && !writer_.tells_apart(split)) {
                 log_warning("the {} rows of {} have all the same labels, so that no AUROC can be computed",
                             writer_.rows(split), to_string(split));
             }

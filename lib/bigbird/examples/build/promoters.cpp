@@ -19,6 +19,7 @@
 #include "bigbird/genome/regions/chain.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/rows/tss.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,6 +41,7 @@ using genome::IntervalSet;
 using genome::Strand;
 
 constexpr int negative_pieces = 20, negative_substituted = 12;
+constexpr std::size_t least_sites = 50;  ///< of which some can be held out by rule
 
 /// Makes a negative from `positive` by shuffling it, or by changing 12 of its 20 pieces. Permuted pieces are
 /// joined and cut again to fill the 12 gaps.
@@ -65,21 +67,6 @@ std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng)
         taken += size;
     }
     return negative;
-}
-
-std::vector<BedRecord> read_tss(const fs::path& path) {
-    std::vector<BedRecord> sites;
-    genome::BedReader reader(path);
-    while (auto site = reader.next()) {
-        if (site->strand == Strand::none)
-            throw InputError("a TSS needs its strand, + or -, in column 6", path, site->line);
-        if (site->where.size() == 0)
-            throw InputError("a TSS needs at least one base: end must lie behind start", path, site->line);
-        site->where.begin = rows::tss_of(site->where, site->strand);
-        site->where.end = site->where.begin + 1;
-        sites.push_back(std::move(*site));
-    }
-    return sites;
 }
 
 std::string bed_line(const BedRecord& site) {
@@ -147,7 +134,9 @@ public:
 
     void build() {
         std::vector<Interval> all_windows;
-        for (BedRecord& site : read_sites()) {
+        std::vector<BedRecord> sites = read_sites();
+        if (options_.chooses_hold_outs) choose_hold_outs(sites);
+        for (BedRecord& site : sites) {
             Promoter promoter;
             promoter.window = window_of(site.where, site.strand);
             promoter.split = hold_outs_.split_of(site.where);
@@ -175,7 +164,7 @@ private:
     /// TSSs of one base each, in the file's order, each once; contigs as the reference spells them, and no
     /// name is ".".
     std::vector<BedRecord> read_sites() const {
-        std::vector<BedRecord> found = read_tss(options_.tss), sites;
+        std::vector<BedRecord> found = rows::read_tss(options_.tss), sites;
         const std::size_t read = found.size();
         if (options_.chain) lift(found, *options_.chain, *reference_, folder_);
         std::set<std::string> names, seen;
@@ -212,6 +201,51 @@ private:
         }
         genome::require_assembly(fit, *reference_, options_.tss.string(), "TSSs", options_.skip_invalid);
         return sites;
+    }
+
+    /// See PromoterOptions::chooses_hold_outs.
+    void choose_hold_outs(const std::vector<BedRecord>& sites) {
+        if (sites.size() < least_sites) {
+            throw InputError("holds " + counted(sites.size(), "TSS") +
+                                 " on the reference, too few to hold some "
+                                 "out: give " +
+                                 std::to_string(least_sites) + " or more",
+                             options_.tss);
+        }
+        using Place = std::pair<std::size_t, std::int64_t>;  // contig and base
+        std::vector<Place> places;
+        for (const BedRecord& site : sites)
+            if (hold_outs_.split_of(site.where) == Split::train)
+                places.emplace_back(*reference_->find(site.where.contig), site.where.begin);
+        std::ranges::sort(places);
+        const std::size_t tenth = sites.size() / 10;
+        Place end{reference_->contigs().size(), 0};
+        std::vector<std::string> validation = options_.validation, test = options_.test;
+        for (const auto& [split, chosen] :
+             {std::pair(Split::test, &test), std::pair(Split::validation, &validation)}) {
+            if (!chosen->empty() || places.size() <= tenth) continue;
+            const Place begin = places[places.size() - tenth];
+            for (const Interval& part : free_between(begin, end).intervals())
+                chosen->push_back(part.contig + ":" + std::to_string(part.begin + 1) + "-" +
+                                  std::to_string(part.end));
+            log_info("held out by rule for {}: {}", to_string(split), listed(*chosen, ""));
+            std::erase_if(places, [&](const Place& place) { return place >= begin; });
+            end = begin;
+        }
+        hold_outs_ = HoldOuts(*reference_, validation, test);
+    }
+
+    /// What is not held out from one contig and base to before another, in the reference's order.
+    IntervalSet free_between(const std::pair<std::size_t, std::int64_t>& begin,
+                             const std::pair<std::size_t, std::int64_t>& end) const {
+        std::vector<Interval> parts;
+        const std::span<const genome::Contig> contigs = reference_->contigs();
+        for (std::size_t i = begin.first; i < contigs.size() && i <= end.first; ++i)
+            parts.push_back({contigs[i].name, i == begin.first ? begin.second : 0,
+                             i == end.first ? end.second : contigs[i].length});
+        return IntervalSet(parts)
+            .without(hold_outs_.regions(Split::validation))
+            .without(hold_outs_.regions(Split::test));
     }
 
     /// The window of a TSS base.

@@ -28,14 +28,16 @@ inline constexpr Choices<NegativeKind, 4> negative_choices{{{NegativeKind::rando
                                                             {NegativeKind::genomic, "genomic"}}};
 
 struct PromoterOptions {
-    /// BED; the TSS is a row's first base in the direction of transcription. A row without a name is named
-    /// after its position.
+    /// BED, GTF or GFF3 (rows::read_tss). A TSS without a name is named after its position.
     std::filesystem::path tss;
     std::optional<std::filesystem::path> chain;  ///< from the assembly of `tss` to the references'
     std::vector<std::filesystem::path> references;
     rows::WindowBounds bounds;
     NegativeKind negatives = NegativeKind::random_bases;
     std::vector<std::string> validation, test;  ///< HoldOuts; by TSS base
+    /// Whether a hold-out that is not given is chosen: test is from the first of the last tenth of the TSSs,
+    /// in the reference's order, to the end; validation is the same before test.
+    bool chooses_hold_outs = false;
     std::uint64_t seed = 0;
     bool skip_invalid = false;  ///< build however many TSSs do not fit the reference
     int threads = 1;

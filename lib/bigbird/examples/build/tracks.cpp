@@ -159,9 +159,6 @@ public:
         log_info("{} of {} of {} bp: {} for training, {} for validation, {} for test",
                  counted(tracks_.size(), "track"), counted(writer_.rows(), "bin"), options_.bin,
                  writer_.rows(Split::train), writer_.rows(Split::validation), writer_.rows(Split::test));
-        for (const Split split : {Split::validation, Split::test})
-            if (regions_.holds_out(split) && writer_.rows(split) == 0)
-                log_warning("--{} holds no bin: no row is held out by it", to_string(split));
     }
 
 private:

@@ -3,10 +3,12 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/genome/reference/region_text.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <system_error>
 
 namespace bigbird::genome {
 
@@ -69,6 +71,12 @@ Interval parse_region(std::string_view text) {
     }
     if (region.begin >= region.end) refuse(text, "the end lies before the start");
     return region;
+}
+
+bool is_region_text(const std::filesystem::path& value) {
+    std::error_code ignored;
+    return value != "-" && value.string().find_first_of("/ ") == value.string().find(' ') &&
+           !std::filesystem::exists(std::filesystem::symlink_status(value, ignored));
 }
 
 Interval window_around(const Interval& where, std::int64_t width) {

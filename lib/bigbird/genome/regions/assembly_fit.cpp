@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 namespace bigbird::genome {
 
@@ -24,13 +26,25 @@ constexpr std::int64_t one_in = 5;  // more than one misfit in 5 rows suggests a
 
 }  // namespace
 
+std::string AssemblyFit::foreign_names() const {
+    constexpr std::size_t most_named = 5;
+    std::vector<std::pair<std::int64_t, std::string>> names;
+    for (const auto& [name, count] : foreign)
+        names.emplace_back(-count, name);
+    std::ranges::sort(names);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
+        text += (i > 0 ? ", " : "") + names[i].second;
+    return names.size() > most_named ? text + " and others" : text;
+}
+
 std::string AssemblyFit::misfits() const {
     std::string text;
-    const auto add_reason = [&](std::int64_t count, const char* why) {
+    const auto add_reason = [&](std::int64_t count, const std::string& why) {
         if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + why;
     };
-    add_reason(unknown_contig, " on contigs that the reference lacks");
-    add_reason(past_end, " past a contig's end");
+    add_reason(unknown_contig, " on contigs that the reference lacks (" + foreign_names() + ")");
+    add_reason(past_end, " past a contig's end (" + longer + ")");
     add_reason(ref_mismatch, " whose REF is not the reference's");
     return text;
 }
@@ -39,13 +53,17 @@ void AssemblyFit::add(const Interval& where, Fit fit, const ReferenceGenome& ref
     ++rows;
     if (fit == Fit::unknown_contig) {
         ++unknown_contig;
+        ++foreign[where.contig];
         return;
     }
     const std::size_t index = *reference.find(where.contig);
+    const Contig& contig = reference.contigs()[index];
+    if (fit == Fit::past_end && longer.empty())
+        longer = contig.name + " has " + std::to_string(contig.length) + " bases";
     End& end = named[index];
     past_end += fit == Fit::past_end;
     end.past += fit == Fit::past_end;
-    end.reached |= fit == Fit::inside && where.end + near_end >= reference.contigs()[index].length;
+    end.reached |= fit == Fit::inside && where.end + near_end >= contig.length;
 }
 
 AssemblyFit& AssemblyFit::operator+=(const AssemblyFit& other) {
@@ -53,6 +71,9 @@ AssemblyFit& AssemblyFit::operator+=(const AssemblyFit& other) {
     unknown_contig += other.unknown_contig;
     past_end += other.past_end;
     ref_mismatch += other.ref_mismatch;
+    if (longer.empty()) longer = other.longer;
+    for (const auto& [name, count] : other.foreign)
+        foreign[name] += count;
     for (const auto& [index, end] : other.named) {
         named[index].past += end.past;
         named[index].reached |= end.reached;
@@ -61,7 +82,7 @@ AssemblyFit& AssemblyFit::operator+=(const AssemblyFit& other) {
 }
 
 void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, const std::string& source,
-                      const std::string& what, bool skip_invalid) {
+                      const std::string& what, bool skip_invalid, bool can_skip) {
     const bool part = 2 * fit.named.size() >= reference.contigs().size();
     // Rows past the end of contigs that have the length of a known assembly's, where no other row ends close
     // to their end: another assembly is the likely reason.
@@ -71,12 +92,13 @@ void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, 
         const bool known = std::ranges::find(known_lengths, length) != known_lengths.end();
         past += known && !end.reached ? end.past : 0;
     }
-    const std::int64_t misfits = (part ? 0 : fit.unknown_contig) + past + fit.ref_mismatch;
-    const std::int64_t judged = fit.rows - (part ? fit.unknown_contig : 0) - (fit.past_end - past);
+    std::int64_t misfits = (part ? 0 : fit.unknown_contig) + past + fit.ref_mismatch;
+    std::int64_t judged = fit.rows - (part ? fit.unknown_contig : 0) - (fit.past_end - past);
+    if (fit.off_reference() == fit.rows) misfits = judged = fit.rows;
     if (skip_invalid || misfits * one_in <= judged) return;
     throw InputError(source + ": " + std::to_string(misfits) + " of " + std::to_string(judged) + " " + what +
-                     " do not fit the reference (" + fit.misfits() +
-                     "): are both of one assembly? --skip-invalid leaves such rows out and goes on");
+                     " do not fit the reference (" + fit.misfits() + "): are both of one assembly?" +
+                     (can_skip ? " --skip-invalid leaves such rows out and goes on" : ""));
 }
 
 }  // namespace bigbird::genome

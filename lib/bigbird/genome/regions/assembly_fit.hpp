@@ -25,22 +25,28 @@ struct AssemblyFit {
     };
 
     std::int64_t rows = 0, unknown_contig = 0, past_end = 0;
-    std::int64_t ref_mismatch = 0;     ///< variants whose REF differs from the reference
-    std::map<std::size_t, End> named;  ///< contigs of the reference that occur in rows, by index
+    std::int64_t ref_mismatch = 0;                ///< variants whose REF differs from the reference
+    std::map<std::size_t, End> named;             ///< contigs of the reference that occur in rows, by index
+    std::map<std::string, std::int64_t> foreign;  ///< rows on each contig that the reference lacks
+    std::string longer;  ///< the first contig that a row goes past, and its length; empty: none
 
     /// Counts one row; its contig may be an alias.
     void add(const Interval& where, Fit fit, const ReferenceGenome& reference);
     AssemblyFit& operator+=(const AssemblyFit& other);
     std::int64_t off_reference() const { return unknown_contig + past_end; }
-    /// "3 on contigs that the reference lacks, 1 past a contig's end"; empty if all rows fit.
+    /// "3 on contigs that the reference lacks (M, Un_1), 1 past a contig's end (22 has 51304566 bases)";
+    /// empty if all rows fit. Names at most five contigs, those with the most rows.
     std::string misfits() const;
+    std::string foreign_names() const;
 };
 
 /// Throws InputError if more than a fifth of the rows do not fit, unless `skip_invalid`. Rows on contigs that
 /// the reference lacks do not count if rows name at least half of its contigs. Rows past a contig's end do
 /// not count if no known assembly (GRCh37, GRCh38) has a contig of this length, or if other rows end close to
-/// its end. `what`: the rows' kind in messages, such as "peaks".
+/// its end. Rows of which none is on the reference never fit. `what`: the rows' kind in messages, such as
+/// "peaks"; `can_skip`: whether the command has
+/// --skip-invalid.
 void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, const std::string& source,
-                      const std::string& what, bool skip_invalid);
+                      const std::string& what, bool skip_invalid, bool can_skip = true);
 
 }  // namespace bigbird::genome

@@ -5,9 +5,12 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/words.hpp"
+#include "bigbird/genome/reference/region_text.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -116,12 +119,37 @@ bool is_no_row(std::string_view line) {
            ((first == "track" || first == "browser") && !parse_number<std::int64_t>(next_word()));
 }
 
-BedReader::BedReader(std::filesystem::path path) : input_(std::move(path)) {}
+BedReader::BedReader(std::filesystem::path path) : path_(std::move(path)), input_(path_) {}
+
+BedReader::BedReader(std::filesystem::path path, const ReferenceGenome& reference, const std::string& option)
+    : path_(std::move(path)) {
+    if (!is_region_text(path_)) {
+        input_.emplace(path_);
+        return;
+    }
+    std::istringstream words(path_.string());
+    for (std::string word; words >> word;) {
+        if (!is_region_text(word)) {
+            throw ConfigError(option + " takes one BED file or several regions, not '" + word +
+                              "' and others: join files with cat, and give - to read standard input");
+        }
+        BedRecord& region = regions_.emplace_back();
+        region.where = region_on(reference, word, option);
+        region.line = std::ssize(regions_);
+    }
+}
+
+bool BedReader::can_be_read_again() const {
+    std::error_code ignored;
+    return !input_ || (path_ != "-" && std::filesystem::is_regular_file(path_, ignored));
+}
 
 std::optional<BedRecord> BedReader::next() {
-    while (input_.next(line_)) {
+    if (!input_)
+        return next_region_ < regions_.size() ? std::optional(regions_[next_region_++]) : std::nullopt;
+    while (input_->next(line_)) {
         if (!is_no_row(line_)) {
-            const Row row(line_, input_.path(), input_.line_number());
+            const Row row(line_, path_, line_number());
             if (!row.has_strand() && !std::exchange(warned_, true)) {
                 log_warning("{}:{}: column 6 is no strand, none of + - . ; such rows have none",
                             path().string(), line_number());
@@ -130,6 +158,10 @@ std::optional<BedRecord> BedReader::next() {
         }
     }
     return std::nullopt;
+}
+
+BedRecord parse_bed_row(std::string_view line, const std::filesystem::path& path, std::int64_t number) {
+    return Row(line, path, number).parse();
 }
 
 std::vector<BedRecord> read_bed(const std::filesystem::path& path) {

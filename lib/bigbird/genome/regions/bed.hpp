@@ -4,8 +4,10 @@
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -35,17 +37,32 @@ struct BedRecord {
 class BedReader {
 public:
     explicit BedReader(std::filesystem::path path);
+    /// Reads a file as above. If no file has this name, the rows are the contigs and regions that `path`
+    /// names (region_on), separated by blanks: "22 21:5,000,001-6,000,000"; line_number() then counts them.
+    /// Throws ConfigError naming `option` if it names neither.
+    BedReader(std::filesystem::path path, const ReferenceGenome& reference,
+              const std::string& option = "--regions");
     std::optional<BedRecord> next();
     /// The row last read, or refused, as in the file.
     const std::string& text() const { return line_; }
-    std::int64_t line_number() const { return input_.line_number(); }
-    const std::filesystem::path& path() const { return input_.path(); }
+    std::int64_t line_number() const {
+        return input_ ? input_->line_number() : static_cast<std::int64_t>(next_region_);
+    }
+    const std::filesystem::path& path() const { return path_; }
+    /// Whether another reader gets the same rows: not from a pipe.
+    bool can_be_read_again() const;
 
 private:
-    TextInput input_;
+    std::filesystem::path path_;
+    std::optional<TextInput> input_;  ///< nothing: regions
+    std::vector<BedRecord> regions_;
+    std::size_t next_region_ = 0;
     std::string line_;
     bool warned_ = false;
 };
+
+/// Reads one row. Throws InputError, as BedReader; a strand that is none is Strand::none.
+BedRecord parse_bed_row(std::string_view line, const std::filesystem::path& path, std::int64_t number);
 
 std::vector<BedRecord> read_bed(const std::filesystem::path& path);
 

@@ -34,20 +34,20 @@ std::span<const Span>::iterator first_behind(std::span<const Span> spans, std::i
 /// The bases of a BED file that are on the reference.
 IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path) {
     std::vector<Interval> intervals;
-    std::int64_t left_out = 0;
+    AssemblyFit fit;
     BedReader reader(path);
     while (auto record = reader.next()) {
         if (place(record->where, reference) == Fit::unknown_contig) {
-            ++left_out;
+            fit.add(record->where, Fit::unknown_contig, reference);
             continue;
         }
         const std::size_t contig = *reference.find(record->where.contig);
         record->where.end = std::min(record->where.end, reference.contigs()[contig].length);
         if (record->where.begin < record->where.end) intervals.push_back(std::move(record->where));
     }
-    if (left_out > 0) {
-        log_warning("{}: left out {} on contigs that the reference lacks", path.string(),
-                    counted(left_out, "interval"));
+    if (fit.rows > 0) {
+        log_warning("{}: left out {} on contigs that the reference lacks ({})", path.string(),
+                    counted(fit.rows, "interval"), fit.foreign_names());
     }
     return IntervalSet(intervals);
 }
@@ -143,10 +143,12 @@ std::string why_off(const Interval& where, const ReferenceGenome& reference) {
            "', which has " + std::to_string(known.length) + " bases";
 }
 
-PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path) {
+namespace {
+
+/// `renames`: contigs get the reference's names.
+PlacedBed place_rows(BedReader reader, const ReferenceGenome& reference, bool renames) {
     std::vector<BedRecord> records;
     std::set<std::string> names;
-    BedReader reader(path);
     while (auto record = reader.next()) {
         names.insert(record->where.contig);
         records.push_back(std::move(*record));
@@ -154,11 +156,29 @@ PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::p
     const bool other_genome = numbered_differently(reference.contigs(), names);
     PlacedBed placed;
     for (BedRecord& record : records) {
-        const Fit fit = other_genome ? Fit::unknown_contig : place(record.where, reference);
-        placed.fit.add(record.where, fit, reference);
+        Interval where = record.where;
+        const Fit fit = other_genome ? Fit::unknown_contig : place(where, reference);
+        placed.fit.add(where, fit, reference);
+        if (renames) record.where = std::move(where);
         if (fit == Fit::inside) placed.records.push_back(std::move(record));
     }
     return placed;
+}
+
+}  // namespace
+
+PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path) {
+    return place_rows(BedReader(path), reference, true);
+}
+
+std::vector<BedRecord> read_regions_on(const ReferenceGenome& reference, const std::filesystem::path& path,
+                                       const std::string& option) {
+    PlacedBed bed = place_rows(BedReader(path, reference, option), reference, false);
+    require_assembly(bed.fit, reference, path.string(), "rows", false, false);
+    if (bed.fit.off_reference() > 0)
+        log_warning("{}: left out {} of {} rows: {}", path.string(), bed.fit.off_reference(), bed.fit.rows,
+                    bed.fit.misfits());
+    return std::move(bed.records);
 }
 
 Interval region_on(const ReferenceGenome& reference, const std::string& text, const std::string& option) {

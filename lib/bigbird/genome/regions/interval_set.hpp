@@ -66,6 +66,11 @@ struct PlacedBed {
 };
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path);
 
+/// The rows of --regions (BedReader's), on the reference. Others are counted, and named in a warning; throws
+/// InputError if they are too many (require_assembly).
+std::vector<BedRecord> read_regions_on(const ReferenceGenome& reference, const std::filesystem::path& path,
+                                       const std::string& option = "--regions");
+
 /// The bases of a contig or a region (parse_region), cut at the contig's end. A text that is a contig's name
 /// means this contig. Throws ConfigError naming `option` if the reference lacks the bases, or if the text is
 /// one contig's name and also a region of another.

@@ -395,7 +395,7 @@ AttributeReport attribute(const AttributeSpec& spec) {
     AttributeSpec own = spec;
     own.outputs.tracks = !spec.by_records();
     LetterOutputs::prepare(own.outputs);
-    require_readable(spec.by_records() ? spec.sequences : spec.regions);
+    if (spec.by_records()) require_readable(spec.sequences);
     const Job job = open_job(spec);
     const Attributor attributor(own, job);
     const ModelFolder& first = attributor.models().front();

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/genome/reference/region_text.hpp"
 #include "bigbird/scoring/score_rows.hpp"
 
 #include <algorithm>
@@ -72,7 +73,7 @@ std::span<const genome::Contig> LetterRows::contigs() const {
 void LetterRows::require_one_length(const outputs::OutputSpec& outputs) const {
     std::error_code ignored;
     if (!reference_ || std::ranges::none_of(outputs.paths, outputs::is_letter_arrays) ||
-        !fs::is_regular_file(spec_.regions, ignored))
+        !(fs::is_regular_file(spec_.regions, ignored) || genome::is_region_text(spec_.regions)))
         return;
     rows::RegionReader reader(spec_.regions, *reference_, options_);
     std::int64_t length = 0;

@@ -362,7 +362,7 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& given) {
     MutagenesisSpec spec = given;
     spec.outputs.tracks = !spec.by_records();
     spec.by_stretches() ? outputs::prepare_outputs(spec.outputs) : LetterOutputs::prepare(spec.outputs);
-    require_readable(spec.by_records() ? spec.sequences : spec.regions);
+    if (spec.by_records()) require_readable(spec.sequences);
     const Job job = open_job(spec);
     MutationEffects effects(spec, job);
     const std::int64_t longest = effects.placement().longest();
@@ -379,8 +379,8 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& given) {
         progress.update(report.bases);
     }
     progress.finish();
-    writer.commit();
     rows.report();
+    writer.commit();
     report.tiled = rows.tiled();
     if (report.tiled > 0 && spec.score == MutagenesisScore::region) {
         log_warning(

@@ -52,12 +52,9 @@ struct Scorer {
 std::vector<std::string> rows_of(const MarginalizeSpec& spec, const genome::ReferenceGenome& reference,
                                  const Scorer& scorer) {
     std::vector<std::string> backgrounds;
-    for (const genome::BedRecord& row : genome::read_bed(spec.backgrounds)) {
+    for (const genome::BedRecord& row :
+         genome::read_regions_on(reference, spec.backgrounds, "--backgrounds")) {
         const genome::Interval& where = row.where;
-        genome::Interval placed = where;
-        if (genome::place(placed, reference) != genome::Fit::inside)
-            throw InputError(genome::why_off(where, reference) + "; give regions of the same assembly",
-                             spec.backgrounds, row.line);
         const std::int64_t begin = where.begin + where.size() / 2 - scorer.middle;
         backgrounds.push_back(reference.fetch(
             scorer.reads_rows ? where : genome::Interval{where.contig, begin, begin + scorer.length}));

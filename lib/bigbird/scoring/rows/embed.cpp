@@ -273,7 +273,6 @@ EmbedReport embed(const EmbedSpec& spec) {
     spec.validate();
     outputs::prepare_outputs(output_spec(spec));
     const bool by_regions = spec.sequences.empty();
-    if (by_regions) require_readable(spec.regions);
     const std::unique_ptr<genome::ReferenceGenome> genome =
         by_regions ? genome::open_references(spec.references) : genome::open_records(spec.sequences);
     const Job job = open_job(spec);

@@ -7,6 +7,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
+#include "bigbird/genome/reference/region_text.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/sinks.hpp"
 #include "bigbird/rows/region_rows.hpp"
@@ -197,7 +198,6 @@ struct PredictWork {
         if (!spec.sequences.empty()) {
             require_readable(spec.sequences);
         } else if (spec.examples.empty()) {
-            require_readable(spec.regions);
             reference = genome::open_references(spec.references);
             contigs.assign(reference->contigs().begin(), reference->contigs().end());
         } else {
@@ -312,8 +312,8 @@ PredictReport predict(const PredictSpec& spec) {
     PredictWork work(spec);
     RowWriter writer = work.writer(spec, work.job.threads);
     PredictReport report = score_all(spec, work, writer);
-    writer.commit();
     work.source->report();
+    writer.commit();
     if (report.longer > 0 && spec.tile == 0 && !spec.pool) {
         log_info(
             "{} of {} rows are longer than a bin: each gets the mean of the bins that it touches (--pool "
@@ -329,8 +329,8 @@ PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_tria
     if (spec.examples.empty()) {
         const bool sequences = !spec.sequences.empty();
         const fs::path& rows = sequences ? spec.sequences : spec.regions;
-        require_readable(rows);
-        if (!fs::is_regular_file(rows)) {
+        if (sequences) require_readable(rows);
+        if (!fs::is_regular_file(rows) && (sequences || !genome::is_region_text(rows))) {
             throw ConfigError(std::string("--dry-run needs ") + (sequences ? "--sequences" : "--regions") +
                               " as a file");
         }

@@ -260,7 +260,6 @@ private:
 
 PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
     outputs::prepare_outputs(spec.outputs);
-    require_readable(spec.regions);
     const auto reference = genome::open_references(spec.references);
     const Job job = open_job(spec);
     const ModelFolder model = open_bases_model(spec.model, job.device, job.computing);
@@ -288,8 +287,8 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
                        writer.write(piece, scores);
                });
     progress.finish();
-    writer.commit();
     regions.report();
+    writer.commit();
     report.regions = regions.rows();
     return report;
 }

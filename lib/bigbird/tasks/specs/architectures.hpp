@@ -53,8 +53,9 @@ struct Architecture {
 };
 
 inline constexpr std::string_view bigbird_name = "bigbird", bins_name = "bigbird-bins",
-                                  sequence_name = "bigbird-sequence", kmer_ridge_name = "kmer-ridge",
-                                  kmer_logistic_name = "kmer-logistic", gkm_svm_name = "gkm-svm";
+                                  sequence_name = "bigbird-sequence", deepromoter_name = "deepromoter",
+                                  kmer_ridge_name = "kmer-ridge", kmer_logistic_name = "kmer-logistic",
+                                  gkm_svm_name = "gkm-svm";
 
 inline constexpr std::array<Architecture, 10> architectures{
     {{bigbird_name,
@@ -98,7 +99,7 @@ inline constexpr std::array<Architecture, 10> architectures{
       {true, false, true},
       "--positive-weight",
       {-200, 51}},
-     {"deepromoter",
+     {deepromoter_name,
       "DeePromoter",
       Reads::bases,
       Scores::windows,

@@ -76,6 +76,15 @@ std::string FinetuneSpec::length() const {
                                          : fmt::format("{:g} {}", epochs, epochs == 1 ? "epoch" : "epochs");
 }
 
+FinetuneSpec promoter_model_spec() {
+    FinetuneSpec spec;
+    spec.task = examples::Task::promoter;
+    spec.architecture = deepromoter_name;
+    spec.epochs = 30;
+    spec.fewest_steps = 300;
+    return spec;
+}
+
 FinetuneSpec sequence_model_spec() {
     FinetuneSpec spec;
     spec.task = examples::Task::sequences;

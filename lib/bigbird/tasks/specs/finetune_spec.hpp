@@ -3,6 +3,7 @@
 
 #include "bigbird/core/choice.hpp"
 #include "bigbird/examples/build/chromatin.hpp"
+#include "bigbird/examples/build/promoters.hpp"
 #include "bigbird/examples/build/sequences.hpp"
 #include "bigbird/examples/build/tracks.hpp"
 #include "bigbird/examples/examples.hpp"
@@ -143,6 +144,8 @@ struct FinetuneSpec : ClassifierSpec {
 FinetuneSpec bin_model_spec();
 /// Default training of a bin model on examples with coverage.
 FinetuneSpec coverage_model_spec();
+/// Default training of a model of promoters: DeePromoter's network.
+FinetuneSpec promoter_model_spec();
 /// Default training of a model of sequences, chosen on validation rows.
 FinetuneSpec sequence_model_spec();
 
@@ -173,8 +176,8 @@ struct FinetuneTokensSpec : FinetuneSpec {
     double peak_of(std::int64_t hidden_size) const;
 };
 
-/// Options of the command train: from peaks, coverage or labeled sequences (task sequences) to an evaluated
-/// model in one folder.
+/// Options of the command train: from peaks, coverage, labeled sequences (task sequences) or TSSs (task
+/// promoter) to an evaluated model in one folder.
 struct TrainSpec {
     /// By default, every bin becomes a row, with the tutorial's windows. Bin models read bins.npy, which has
     /// no windows.
@@ -182,12 +185,16 @@ struct TrainSpec {
         examples.window = 1000;
         examples.chooses_hold_outs = true;
         tracks.bin = 128;
+        promoters.bounds = promoter_model_spec().row().published;
+        promoters.negatives = examples::NegativeKind::genomic;
+        promoters.chooses_hold_outs = true;
     }
 
     examples::ChromatinOptions examples;  ///< all but splits, seed and threads
     examples::TrackOptions
         tracks;  ///< signals, bin size and how signals are read; its regions are in `examples`
     examples::SequencesOptions sequences;  ///< all but splits and seed
+    examples::PromoterOptions promoters;   ///< TSSs, window and negatives; its references are in `examples`
     /// Held-out data. For peaks: contigs, regions and BED files; chosen automatically if not given. For
     /// sequences: a table, or drawn if neither a table nor the split is given.
     std::vector<std::string> validation, test;

@@ -67,6 +67,31 @@ void check_splits_share_nothing(const ExampleSet& examples, bool negatives_too) 
 
 }  // namespace
 
+DOCTEST_TEST_CASE("promoters: hold-outs by rule are the last two tenths of the TSSs, beside what is given") {
+    const testing::TempDir folder;
+    PromoterOptions options = real_promoter_options();
+    options.validation.clear();
+    options.test.clear();
+    options.chooses_hold_outs = true;
+    options.bounds = {-249, 51};
+    const ExampleSet chosen = build(options, folder / "chosen");
+    check_splits_share_nothing(chosen, false);
+    const auto held_out = [](const ExampleSet& set, const char* split) {
+        return set.manifest()["parameters"]["held_out"][split].get<std::vector<std::string>>();
+    };
+    DOCTEST_REQUIRE(held_out(chosen, "test").size() == 1);
+    DOCTEST_CHECK(held_out(chosen, "test").front().ends_with("-22000000"));
+    for (const Split split : {Split::validation, Split::test}) {
+        DOCTEST_CHECK(chosen.rows(split).size() >= 16);
+        DOCTEST_CHECK(chosen.rows(split).size() <= 22);
+    }
+    options.test = {"22:20000001-21500000"};
+    const ExampleSet given = build(options, folder / "given");
+    DOCTEST_CHECK(held_out(given, "test") == std::vector<std::string>{"22:20000000-21500000"});
+    DOCTEST_CHECK_FALSE(given.rows(Split::validation).empty());
+    check_splits_share_nothing(given, false);
+}
+
 DOCTEST_TEST_CASE("promoters: each TSS has its window and a negative beside it, in the same split") {
     const testing::TempDir folder;
     const ExampleSet examples = build(real_promoter_options(), folder / "p");
@@ -250,8 +275,9 @@ DOCTEST_TEST_CASE("promoter_sites: the TSS is a row's first base in the directio
     DOCTEST_CHECK(examples.row(2).strand == Strand::reverse);
     DOCTEST_CHECK(examples.row(4).name == "1:20-");
     DOCTEST_CHECK(testing::holds(log.text(), "left out 1 TSS with another's place"));
-    DOCTEST_CHECK(testing::holds(
-        log.text(), "left out 2 of 6 TSSs: 1 on contigs that the reference lacks, 1 past a contig's end"));
+    DOCTEST_CHECK(testing::holds(log.text(),
+                                 "left out 2 of 6 TSSs: 1 on contigs that the reference lacks (X), 1 past a "
+                                 "contig's end (1 has 1000 bases)"));
 }
 
 DOCTEST_TEST_CASE("promoter_sites: a row without strand or base, or nothing on the reference, is an error") {

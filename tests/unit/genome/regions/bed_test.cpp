@@ -42,6 +42,31 @@ DOCTEST_TEST_CASE("bed: contigs may be called as the lines for browsers") {
     DOCTEST_CHECK(records[1].where == Interval{"track", 3, 4});
 }
 
+DOCTEST_TEST_CASE("bed: regions instead of a file, and a file that has a region's name") {
+    const auto genome = in_memory_genome({{"22", std::string(50, 'A')}, {"X", "ACGT"}});
+    BedReader reader("chr22:11-20 X 22:1,0-99", *genome);
+    DOCTEST_CHECK(reader.can_be_read_again());
+    DOCTEST_CHECK(reader.next()->where == Interval{"22", 10, 20});
+    DOCTEST_CHECK(reader.next()->where == Interval{"X", 0, 4});
+    DOCTEST_CHECK(reader.line_number() == 2);
+    DOCTEST_CHECK(reader.next()->where == Interval{"22", 9, 50});  // cut at the end
+    DOCTEST_CHECK_FALSE(reader.next());
+    const auto refusal = [&](const std::string& text) {
+        return testing::message_of<ConfigError>([&] { BedReader(text, *genome, "--regions"); });
+    };
+    DOCTEST_CHECK(refusal("rows.bed") ==
+                  "--regions 'rows.bed' is neither a contig or region of the reference nor a BED file");
+    DOCTEST_CHECK(refusal("X -").starts_with("--regions takes one BED file or several regions, not '-'"));
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { BedReader("no/rows.bed", *genome); }) ==
+                  "no/rows.bed: no such file");
+    const testing::TempDir folder;
+    testing::write_file(folder / "X", "22\t1\t2\n");
+    const auto here = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    DOCTEST_CHECK(BedReader("X", *genome).next()->where == Interval{"22", 1, 2});
+    std::filesystem::current_path(here);
+}
+
 DOCTEST_TEST_CASE("bed: narrowPeak from bgzip") {
     const auto records = read_bed(testing::test_data("regions/k562_max.narrowPeak.gz"));
     DOCTEST_REQUIRE(records.size() == 507);

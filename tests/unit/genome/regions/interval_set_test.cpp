@@ -117,11 +117,13 @@ DOCTEST_TEST_CASE("interval_set: what does not lie on the reference is left out 
     DOCTEST_CHECK(placed.records.size() == 108);
     DOCTEST_CHECK(placed.records.front().where.contig == "22");
     DOCTEST_CHECK(placed.fit.off_reference() == 5);
-    DOCTEST_CHECK(placed.fit.misfits() == "5 past a contig's end");
+    DOCTEST_CHECK(placed.fit.misfits() == "5 past a contig's end (22 has 22000000 bases)");
     AssemblyFit fit = read_bed_on(*genome, testing::test_data("regions/malformed/unknown_contig.bed")).fit;
-    DOCTEST_CHECK(fit.misfits() == "1 on contigs that the reference lacks");
+    DOCTEST_CHECK(fit.misfits() == "1 on contigs that the reference lacks (scaffold_7)");
     fit += placed.fit;
-    DOCTEST_CHECK(fit.misfits() == "1 on contigs that the reference lacks, 5 past a contig's end");
+    DOCTEST_CHECK(fit.misfits() ==
+                  "1 on contigs that the reference lacks (scaffold_7), 5 past a contig's end (22 has "
+                  "22000000 bases)");
     DOCTEST_CHECK(AssemblyFit{}.misfits().empty());
 }
 

@@ -184,7 +184,7 @@ DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
     says(spec, "leave it out with --method saliency");
     DOCTEST_CHECK(message_of<InputError>([&] {
                       attribute(fixture.attribution("c\t1000\t1011\n"));
-                  }).ends_with("which has 1010 bases; give regions of the same assembly"));
+                  }).ends_with("1 past a contig's end (c has 1010 bases)): are both of one assembly?"));
     AttributeSpec brief = fixture.attribution("");
     brief.regions.clear();
     brief.references.clear();
