@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/sequence_options.hpp"
 
+#include "bigbird/rows/sequence_reader.hpp"
 #include "options/option_groups.hpp"
 
 namespace bigbird::cli {

@@ -93,9 +93,9 @@ DOCTEST_TEST_CASE("score_table: tables that pandas, R and Excel wrote anew") {
             "s.tsv:2: has no line break at its end: the file is cut off, so write it again");
     refused("##min_score=0.5\n#" + fields + "index\tgroup\tlabel\tvalue\n",
             "s.tsv:2: is a long table, which lacks scores: give one with a column per label, .tsv or .csv");
-    DOCTEST_CHECK(testing::holds(
-        testing::message_of<InputError>([&] { ScoreReader(folder / "s.npy"); }),
-        "s.npy: is not read here: give scores as .tsv, .csv (each also .gz) or .h5, which predict writes"));
+    DOCTEST_CHECK(
+        testing::holds(testing::message_of<InputError>([&] { ScoreReader(folder / "s.bw"); }),
+                       "s.bw: is not read here: give scores as .tsv, .csv (each also .gz), .h5 or .npy"));
 }
 
 DOCTEST_TEST_CASE("score_table: in CSV of figures only missing numbers are empty") {
