@@ -113,6 +113,24 @@ DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave noth
     check_said(run_program(chromatin(p, "/dev/null/c")), 2, "this output folder cannot be made");
 }
 
+DOCTEST_TEST_CASE("build-chromatin: --bins any keeps bins with a label") {
+    const TempDir folder;
+    write_file(folder / "g.fa", ">c\n" + std::string(4000, 'A') + "\n");
+    write_file(folder / "p.bed", "c\t1000\t1400\n");
+    const auto rows = [&](const std::vector<std::string>& more) {
+        return works(joined({"build-chromatin", "--peaks", folder / "p.bed", "--reference", folder / "g.fa",
+                             "--test", "c:3001-4000", "--output", folder / "e", "--force"},
+                            more))
+            .err;
+    };
+    DOCTEST_CHECK(holds(rows({}), "14 for training"));
+    DOCTEST_CHECK(holds(rows({"--bins", "all"}), "14 for training"));
+    DOCTEST_CHECK(holds(rows({"--bins", "any"}), "2 for training"));
+    DOCTEST_CHECK(holds(rows({"--bins", "any", "--negatives", "1"}), "4 for training"));
+    check_fails(joined(chromatin(folder / "p.bed", folder / "f"), {"--bins", "all", "--negatives", "1"}), 2,
+                "--negatives excludes --bins all; see 'bigbird-dna build-chromatin --help'");
+}
+
 DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, and what is wrong with them") {
     const TempDir folder;
     const std::string mat = test_data("chromatin/mat");

@@ -119,7 +119,7 @@ DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end 
     refused(head, "holds no motif");
     fixture.write("r.bed", "x\t3\t11\n");
     check_said(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
-               "r.bed: 1 of 1 rows do not fit the reference (1 on contigs that the reference lacks (x)): are "
+               "r.bed:1: 1 of 1 rows do not fit the reference (1 on contigs that the reference lacks (x)): are "
                "both of one assembly?");
     fixture.write("r.bed", "c\t3\t11\nc\t5\t30\n");
     const auto few = succeeded(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}));
@@ -196,7 +196,7 @@ DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a fo
     check_said(run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
                             "--backgrounds", fixture / "far.bed", "--reference", fixture / "wide.fa"}),
                3,
-               "far.bed: 1 of 1 rows do not fit the reference (1 past a contig's end (c has 13000 bases))");
+               "far.bed:1: 1 of 1 rows do not fit the reference (1 past a contig's end (c has 13000 bases))");
     const auto marginalize = [&](const char* device) {
         return run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
                             "--backgrounds", fixture / "b.bed", "--reference", fixture / "wide.fa",

@@ -78,7 +78,7 @@ DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with f
     };
     check("d\t1\t2\nc\t1\tx\n", ":2: ");
     check("d\t1\t2\nc\t1999\t2001\n",
-          ": 2 of 2 regions do not fit the reference (1 on contigs that the reference lacks (d), 1 past a "
+          ":1: 2 of 2 regions do not fit the reference (1 on contigs that the reference lacks (d), 1 past a "
           "contig's end (c has 2000 bases)): are both of one assembly? --skip-invalid leaves such rows out");
     check("c\t2\t1\n", ":1: ");
     check("c\tx\t1\n", ":1: ");

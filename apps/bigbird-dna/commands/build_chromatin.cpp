@@ -17,6 +17,7 @@ namespace bigbird::cli {
 struct BuildChromatinOptions {
     examples::ChromatinOptions of_bins;  ///< an import uses some of them
     examples::ImportOptions imported;
+    std::string bins = "all";
     std::vector<std::string> mats;
     OutputOptions output;
 };
@@ -57,6 +58,14 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
     examples::import_chromatin(spec, folder);
 }
 
+/// Takes --bins apart. --negatives implies --bins any.
+void choose_bins(CLI::App& command, BuildChromatinOptions& options) {
+    std::optional<double>& negatives = options.of_bins.negatives;
+    if (negatives && is_given(command, "--bins") && options.bins == "all")
+        throw CLI::ExcludesError("--negatives", "--bins all");
+    if (options.bins == "any" && !negatives) negatives = 0;
+}
+
 int run_build_chromatin(const BuildChromatinOptions& options) {
     options.output.make_folder([&](const std::filesystem::path& folder) {
         if (options.of_bins.peaks.empty()) return run_import(options, folder);
@@ -79,7 +88,7 @@ void setup_build_chromatin(Program& program) {
           "--peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
           "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference ../test_data/genome/22.fa.gz "
           "--negatives 1 --output ctcf-bins"}},
-        run_build_chromatin);
+        run_build_chromatin, choose_bins);
     examples::ChromatinOptions& of_bins = options.of_bins;
     CLI::Option* peaks =
         add_value(command, "--peaks", "SHEET|BED", of_bins.peaks,
@@ -93,11 +102,12 @@ void setup_build_chromatin(Program& program) {
               "Bin size; a bin has a label if the label's peaks cover more than half of it",
               CLI::PositiveNumber)
         ->needs(peaks);
+    add_choice_option(command, "--bins", options.bins, {"all", "any"},
+                      "Bins to keep as rows: all, or only those with a label")
+        ->needs(peaks);
     add_value(command, "--negatives", "RATIO", of_bins.negatives,
-              "Keep only bins with a label as rows and, per bin, this number of randomly drawn bins without "
-              "one",
+              "Number of randomly drawn bins without a label, per bin with one; implies --bins any",
               CLI::NonNegativeNumber)
-        ->default_str("all bins")
         ->needs(peaks);
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))

@@ -85,7 +85,7 @@ void RegionReader::survey(const std::filesystem::path& regions) {
         names.insert(record->where.contig);
         genome::Interval where = record->where;
         const genome::Fit here = genome::place(where, reference_);
-        fit.add(record->where, here, reference_);
+        fit.add(record->where, here, reference_, record->line);
         total_ += here == genome::Fit::inside ? tiles_of(*record, options_) : 1;
     }
     if (genome::numbered_differently(reference_.contigs(), names)) {
@@ -115,7 +115,7 @@ RegionRow RegionReader::row_of(const genome::BedRecord& record) {
              fits     ? genome::Fit::inside
              : contig ? genome::Fit::past_end
                       : genome::Fit::unknown_contig,
-             reference_);
+             reference_, record.line);
     if (!fits)
         return invalid_row(head_of(record), contig ? RowStatus::bad_interval : RowStatus::no_contig,
                            record.line);

@@ -23,7 +23,7 @@ TssIndex::TssIndex(const std::filesystem::path& tss, const genome::ReferenceGeno
     for (const genome::BedRecord& record : read_tss(tss)) {
         genome::Interval where = record.where;
         const genome::Fit here = genome::place(where, reference);
-        fit.add(record.where, here, reference);
+        fit.add(record.where, here, reference, record.line);
         if (here != genome::Fit::inside) continue;
         const std::string place = record.where.contig + ":" + std::to_string(where.end);
         by_contig_[*reference.find(where.contig)].push_back(

@@ -176,7 +176,7 @@ private:
         for (BedRecord& site : found) {
             const genome::Fit here =
                 other_genome ? genome::Fit::unknown_contig : genome::place(site.where, *reference_);
-            fit.add(site.where, here, *reference_);
+            fit.add(site.where, here, *reference_, site.line);
             if (here != genome::Fit::inside) continue;
             if (site.name == ".") {
                 site.name = site.where.contig + ":" + std::to_string(site.where.begin) +

@@ -49,8 +49,9 @@ std::string AssemblyFit::misfits() const {
     return text;
 }
 
-void AssemblyFit::add(const Interval& where, Fit fit, const ReferenceGenome& reference) {
+void AssemblyFit::add(const Interval& where, Fit fit, const ReferenceGenome& reference, std::int64_t line) {
     ++rows;
+    if (fit != Fit::inside && first_line == 0) first_line = line;
     if (fit == Fit::unknown_contig) {
         ++unknown_contig;
         ++foreign[where.contig];
@@ -96,7 +97,8 @@ void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, 
     std::int64_t judged = fit.rows - (part ? fit.unknown_contig : 0) - (fit.past_end - past);
     if (fit.off_reference() == fit.rows) misfits = judged = fit.rows;
     if (skip_invalid || misfits * one_in <= judged) return;
-    throw InputError(source + ": " + std::to_string(misfits) + " of " + std::to_string(judged) + " " + what +
+    const std::string line = fit.first_line > 0 ? ":" + std::to_string(fit.first_line) : "";
+    throw InputError(source + line + ": " + std::to_string(misfits) + " of " + std::to_string(judged) + " " + what +
                      " do not fit the reference (" + fit.misfits() + "): are both of one assembly?" +
                      (can_skip ? " --skip-invalid leaves such rows out and goes on" : ""));
 }

@@ -29,9 +29,11 @@ struct AssemblyFit {
     std::map<std::size_t, End> named;             ///< contigs of the reference that occur in rows, by index
     std::map<std::string, std::int64_t> foreign;  ///< rows on each contig that the reference lacks
     std::string longer;  ///< the first contig that a row goes past, and its length; empty: none
+    std::int64_t first_line = 0;  ///< of the first row that is not on the reference; 0: unknown
 
-    /// Counts one row; its contig may be an alias.
-    void add(const Interval& where, Fit fit, const ReferenceGenome& reference);
+    /// Counts one row; its contig may be an alias. `line`: its line in its file, from 1.
+    void add(const Interval& where, Fit fit, const ReferenceGenome& reference, std::int64_t line = 0);
+    /// Adds the rows of another file, and leaves first_line.
     AssemblyFit& operator+=(const AssemblyFit& other);
     std::int64_t off_reference() const { return unknown_contig + past_end; }
     /// "3 on contigs that the reference lacks (M, Un_1), 1 past a contig's end (22 has 51304566 bases)";

@@ -158,7 +158,7 @@ PlacedBed place_rows(BedReader reader, const ReferenceGenome& reference, bool re
     for (BedRecord& record : records) {
         Interval where = record.where;
         const Fit fit = other_genome ? Fit::unknown_contig : place(where, reference);
-        placed.fit.add(where, fit, reference);
+        placed.fit.add(where, fit, reference, record.line);
         if (renames) record.where = std::move(where);
         if (fit == Fit::inside) placed.records.push_back(std::move(record));
     }
