@@ -115,18 +115,19 @@ DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave noth
 
 DOCTEST_TEST_CASE("build-chromatin: --bins any keeps bins with a label") {
     const TempDir folder;
-    write_file(folder / "g.fa", ">c\n" + std::string(4000, 'A') + "\n");
+    write_file(folder / "g.fa", ">c\n" + std::string(6000, 'A') + "\n");
     write_file(folder / "p.bed", "c\t1000\t1400\n");
     const auto rows = [&](const std::vector<std::string>& more) {
-        return works(joined({"build-chromatin", "--peaks", folder / "p.bed", "--reference", folder / "g.fa",
-                             "--test", "c:3001-4000", "--output", folder / "e", "--force"},
-                            more))
+        return works(
+                   joined({"build-chromatin", "--peaks", folder / "p.bed", "--reference", folder / "g.fa",
+                           "--test", "c:4001-6000", "--window", "1000", "--output", folder / "e", "--force"},
+                          more))
             .err;
     };
-    DOCTEST_CHECK(holds(rows({}), "14 for training"));
-    DOCTEST_CHECK(holds(rows({"--bins", "all"}), "14 for training"));
-    DOCTEST_CHECK(holds(rows({"--bins", "any"}), "2 for training"));
-    DOCTEST_CHECK(holds(rows({"--bins", "any", "--negatives", "1"}), "4 for training"));
+    DOCTEST_CHECK(holds(rows({}), "16 for training"));
+    DOCTEST_CHECK(holds(rows({"--bins", "all"}), "16 for training"));
+    DOCTEST_CHECK(holds(rows({"--bins", "any"}), "2 bins of 200 bp: 2 for training"));
+    DOCTEST_CHECK(holds(rows({"--bins", "any", "--negatives", "1"}), "4 bins of 200 bp: "));
     check_fails(joined(chromatin(folder / "p.bed", folder / "f"), {"--bins", "all", "--negatives", "1"}), 2,
                 "--negatives excludes --bins all; see 'bigbird-dna build-chromatin --help'");
 }

@@ -92,9 +92,10 @@ DOCTEST_TEST_CASE("manual: docs/commands.md is what the program writes") {
 
 DOCTEST_TEST_CASE("manual: the reference has each command, its options, examples and the exit codes") {
     const std::string text = run_program({"help", "--markdown"}).out;
-    check_holds(text, {"\n## Peaks, coverage or sequences\n\n### train\n",
-                       "| `--nsp` | `on\\|off` | `on` | Also train next-sentence prediction",
-                       "| `--tss` | `BED` | required |", "| 75 | stopped early and resumable |\n"});
+    check_holds(text,
+                {"\n## Peaks, coverage or sequences\n\n### train\n",
+                 "| `--nsp` | `on\\|off` | `on` | Also train next-sentence prediction",
+                 "| `--tss` | `BED\\|GTF\\|GFF3` | required |", "| 75 | stopped early and resumable |\n"});
     Tree tree;
     for (const std::string& name : tree.names())
         DOCTEST_CHECK_MESSAGE(holds(text, "\n### " + name + "\n"), name);

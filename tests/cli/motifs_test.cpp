@@ -118,9 +118,10 @@ DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end 
             "bad.meme:3: the alphabet is 'ACDEFGHIKLMNPQRSTVWY', and motifs of DNA (ACGT) are needed");
     refused(head, "holds no motif");
     fixture.write("r.bed", "x\t3\t11\n");
-    check_said(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
-               "r.bed:1: 1 of 1 rows do not fit the reference (1 on contigs that the reference lacks (x)): are "
-               "both of one assembly?");
+    check_said(
+        fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
+        "r.bed:1: 1 of 1 rows do not fit the reference (1 on contigs that the reference lacks (x)): are "
+        "both of one assembly?");
     fixture.write("r.bed", "c\t3\t11\nc\t5\t30\n");
     const auto few = succeeded(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}));
     check_holds(few.err, {"r.bed: left out 1 of 2 rows: 1 past a contig's end (c has 27 bases)"});

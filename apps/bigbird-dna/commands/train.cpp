@@ -129,7 +129,8 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         "model and a "
         "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
         "command, given again, resumes a stopped run.",
-        "--peaks --signal --tss --table --fasta --reference --include --validation --test --split-by --strand "
+        "--peaks --signal --tss --table --fasta --reference --include --validation --test --split-by "
+        "--strand "
         "--epochs --max-hours --output --dry-run",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
           "minutes",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/sequence_options.hpp"
 
-#include "bigbird/rows/sequence_reader.hpp"
 #include "options/option_groups.hpp"
+
+#include "bigbird/rows/sequence_reader.hpp"
 
 namespace bigbird::cli {
 

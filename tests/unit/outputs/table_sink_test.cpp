@@ -186,10 +186,9 @@ DOCTEST_TEST_CASE("npy_sink: NumPy's format, and side tables that tell rows and 
     DOCTEST_CHECK(values[2] == 1.0F / 1024);
     DOCTEST_CHECK(values[3] == 0.25F);
     DOCTEST_CHECK(std::isnan(values[5]));
-    DOCTEST_CHECK(
-        read_file(folder / "s.labels.tsv") ==
-        "column\tindex\tgroup\tname\tid\ttable_column\n"
-        "0\t0\tTF\tK562|CTCF\t000_K562_CTCF\tK562|CTCF\n1\t2\tDHS\tA|B\t002_A_B\t002_A_B\n");
+    DOCTEST_CHECK(read_file(folder / "s.labels.tsv") ==
+                  "column\tindex\tgroup\tname\tid\ttable_column\n"
+                  "0\t0\tTF\tK562|CTCF\t000_K562_CTCF\tK562|CTCF\n1\t2\tDHS\tA|B\t002_A_B\t002_A_B\n");
     DOCTEST_CHECK(read_file(folder / "s.rows.tsv").ends_with("1\t400\t600\t.\t.\t.\tall_n\t0\n"));
 }
 

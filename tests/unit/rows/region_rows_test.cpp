@@ -139,10 +139,10 @@ DOCTEST_TEST_CASE("region_rows: what is not on the reference is an error with fi
     const auto message = [](const std::string& bed) {
         return testing::message_of<InputError>([&] { read_rows(bed, options_of(-2, 2)); });
     };
-    DOCTEST_CHECK(testing::holds(
-        message("9\t1\t2\nX\t1\t2\nX\t1\t2\n"),
-        "r.bed:1: 3 of 3 regions do not fit the reference (3 on contigs that the reference lacks (X, 9)): are "
-        "both of one assembly? --skip-invalid leaves such rows out and goes on"));
+    DOCTEST_CHECK(testing::holds(message("9\t1\t2\nX\t1\t2\nX\t1\t2\n"),
+                                 "r.bed:1: 3 of 3 regions do not fit the reference (3 on contigs that the "
+                                 "reference lacks (X, 9)): are "
+                                 "both of one assembly? --skip-invalid leaves such rows out and goes on"));
     DOCTEST_CHECK(testing::holds(message("chr2\t1\t11\n"), "(1 past a contig's end (2 has 10 bases))"));
     DOCTEST_CHECK(testing::holds(message("1\t5\t2\n"), "r.bed:1: "));
 }

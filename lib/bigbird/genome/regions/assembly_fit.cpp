@@ -98,8 +98,8 @@ void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, 
     if (fit.off_reference() == fit.rows) misfits = judged = fit.rows;
     if (skip_invalid || misfits * one_in <= judged) return;
     const std::string line = fit.first_line > 0 ? ":" + std::to_string(fit.first_line) : "";
-    throw InputError(source + line + ": " + std::to_string(misfits) + " of " + std::to_string(judged) + " " + what +
-                     " do not fit the reference (" + fit.misfits() + "): are both of one assembly?" +
+    throw InputError(source + line + ": " + std::to_string(misfits) + " of " + std::to_string(judged) + " " +
+                     what + " do not fit the reference (" + fit.misfits() + "): are both of one assembly?" +
                      (can_skip ? " --skip-invalid leaves such rows out and goes on" : ""));
 }
 

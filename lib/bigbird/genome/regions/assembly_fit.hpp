@@ -28,7 +28,7 @@ struct AssemblyFit {
     std::int64_t ref_mismatch = 0;                ///< variants whose REF differs from the reference
     std::map<std::size_t, End> named;             ///< contigs of the reference that occur in rows, by index
     std::map<std::string, std::int64_t> foreign;  ///< rows on each contig that the reference lacks
-    std::string longer;  ///< the first contig that a row goes past, and its length; empty: none
+    std::string longer;           ///< the first contig that a row goes past, and its length; empty: none
     std::int64_t first_line = 0;  ///< of the first row that is not on the reference; 0: unknown
 
     /// Counts one row; its contig may be an alias. `line`: its line in its file, from 1.

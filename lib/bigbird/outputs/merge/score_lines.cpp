@@ -44,7 +44,8 @@ rows::LineSource npy_lines(const fs::path& path) {
     require_readable(path);
     for (const fs::path& beside : files)
         if (!fs::exists(beside))
-            throw InputError("lacks " + beside.filename().string() + ", which predict writes beside it", path);
+            throw InputError("lacks " + beside.filename().string() + ", which predict writes beside it",
+                             path);
     const std::vector<std::string> names = npy_columns(files[2]);
     const std::int64_t rows = count_rows(files[1]);
     const auto matrix = std::make_shared<MappedFile>(path);

@@ -109,7 +109,8 @@ DOCTEST_TEST_CASE("attribution_reader: HDF5 in TF-MoDISco's form, and what is no
     check_refused(folder, "no.h5", "no.h5: is no HDF5 file, or damaged");
 }
 
-DOCTEST_TEST_CASE("readers: .h5 and .npy of scores have the lines of .tsv, with few rows and many, of any precision") {
+DOCTEST_TEST_CASE(
+    "readers: .h5 and .npy of scores have the lines of .tsv, with few rows and many, of any precision") {
     const TempDir folder;
     const auto lines_of = [](const fs::path& path) {
         const rows::LineSource next = score_lines(path);
@@ -163,14 +164,16 @@ DOCTEST_TEST_CASE("readers: .h5 of other things, or damaged, is refused") {
     DOCTEST_CHECK(holds(refusal("cut.h5"), "cut.h5"));
 }
 
-DOCTEST_TEST_CASE("readers: .npy that is cut, or of other rows or columns than the tables beside it, is refused") {
+DOCTEST_TEST_CASE(
+    "readers: .npy that is cut, or of other rows or columns than the tables beside it, is refused") {
     const TempDir folder;
     const fs::path npy = folder / "s.npy", labels = folder / "s.labels.tsv";
     write_all(npy_sink(npy, Overwrite::refuse, small_layout()), 5);
     const auto refusal = [&] { return message_of<InputError>([&] { score_lines(npy); }); };
     const std::string table = read_file(labels);
     write_file(labels, table.substr(0, table.find("1\t2")));
-    DOCTEST_CHECK(holds(refusal(), "s.npy: is no float32 .npy of 5 rows and 1 column, as the .rows.tsv and "));
+    DOCTEST_CHECK(
+        holds(refusal(), "s.npy: is no float32 .npy of 5 rows and 1 column, as the .rows.tsv and "));
     write_file(labels, "column\tindex\tgroup\tname\tid\n");
     DOCTEST_CHECK(holds(refusal(), "s.labels.tsv: has no last column 'table_column'"));
     write_file(labels, table);
