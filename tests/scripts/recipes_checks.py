@@ -26,7 +26,9 @@ FILES = {"test_data": "", "scripts": "../scripts", "model": "models/chromatin-gr
 SEQUENCES = r"""gzip -dc test_data/sequences/promoters.csv.gz >all.csv
 awk 'NR == 1 || NR <= 151' all.csv >train.csv; awk 'NR == 1 || NR > 151 && NR <= 181' all.csv >dev.csv; awk 'NR == 1 || NR > 181' all.csv >test.csv
 awk -F, 'NR > 1 { print ">" $1 "\n" $3 }' test.csv >new.fa
-awk -F, '$2 == "promoter" { print $3 }' all.csv >hs_pos_TATA.txt; awk -F, '$2 == "other" { print $3 }' all.csv >neg.txt"""
+awk -F, '$2 == "promoter" { print $3 }' all.csv >hs_pos_TATA.txt; awk -F, '$2 == "other" { print $3 }' all.csv >neg.txt
+gzip -dc genome.fa.gz >genome.fa; cp test_data/promoter/tss.hg19.bed tss.bed
+awk -v OFS='\t' '{ print $1, "own", "transcript", $2 + 1, $3, ".", $6, ".", "transcript_id \"" $4 "\";" }' tss.bed | gzip >genes.gtf.gz"""
 # Chromosome I of yeast with its fragments, and four parts of VI under the names of chromosomes that the page holds out.
 TRACKS = r"""gzip -dc test_data/genome/yeast.fa.gz | awk '/^>/ { name = $1; next } { bases[name] = bases[name] $0 } END { print ">I\n" bases[">I"]
     split("XII XIII XV XVI", part, " "); for (k = 1; k <= 4; ++k) print ">" part[k] "\n" substr(bases[">VI"], (k - 1) * 67500 + 1, 67500) }' >genome.fa
@@ -49,7 +51,7 @@ PAGES = {
     "README.md": ("", {}),
     "recipes.md": ("", UNSCORED),
     "explain.md": ("", {}),
-    "sequences.md": (SEQUENCES, {" train ": " train --members 1 --epochs 2 ", "my-sequences --output my-run": "my-sequences --output my-run --members 1 --epochs 2"}),
+    "sequences.md": (SEQUENCES, {" train ": " train --members 1 --epochs 2 ", "--members 1 --epochs 2 --tss": "--epochs 1 --tss", "my-sequences --output my-run": "my-sequences --output my-run --members 1 --epochs 2"}),
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", "--output run-1bp\n": "--output run-1bp --steps 10\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
                                      "tensorboard --logdir": "ls", "--documents other": "--documents corpus --steps 2"}),
