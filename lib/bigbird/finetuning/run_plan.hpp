@@ -68,7 +68,7 @@ struct RunPlan {
 /// The plans of finetune(), for a validated spec. `speaks`: whether to log unusual settings.
 RunPlan plan_windows(const FinetuneSpec& spec, bool speaks);
 RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks);
-RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks);
+RunPlan plan_bases(const FinetuneSpec& spec, int threads, bool speaks);
 RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks);
 
 /// Trains or solves a plan into the run folder of `spec`. Throws what finetune() throws.
