@@ -98,7 +98,7 @@ RunPlan plan_bases(const FinetuneSpec& spec, int threads, bool speaks) {
         metric = validation.counts()[0] < validation.bases() ? "eval_auroc" : "eval_loss";
     plan.loop = finetune_loop(spec, rate, metric, speaks);
     plan.loop.fixed_options = fixed_options(spec, *data, info, pretrained, plan.loop);
-    plan.card = {.task = "tokens",
+    plan.card = {.task = info.task,
                  .reads = "each base",
                  .labels = data->labels->names().size(),
                  .validation = validation.bases() > 0 ? with_commas(validation.bases()) + " bases" : "",

@@ -28,8 +28,7 @@ inline constexpr std::int64_t margin_share = 8;
 
 /// Facts for a model card that are not in the model's folder.
 struct CardFacts {
-    std::string task;            ///< "promoter", "chromatin", "sequences" or "tokens": predict-TASK scores,
-                                 ///< evaluate-TASK evaluates
+    examples::Task task = {};
     std::string architecture{};  ///< TaskInfo::architecture
     std::string reads;           ///< the input of a score: "a window of 1,000 bases"
     examples::TargetKind target = examples::TargetKind::labels;

@@ -172,7 +172,10 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, const RowScorer& s
         const bool scored = rows::is_scored(row.head.status);
         const auto values = scored ? scores.subspan(next, count) : std::span<const float>();
         next += count;
-        scored&& placement.by_bases() ? for_each_run(row, values, labels, write) : write(row, values);
+        if (scored && placement.by_bases())
+            for_each_run(row, values, labels, write);
+        else
+            write(row, values);
     }
 }
 
