@@ -359,9 +359,6 @@ DOCTEST_TEST_CASE("arguments: an alias takes the options of its task, and says w
             "predict-sequences --help'");
     refused({"predict-tokens", "--model", "m", "--output", "o"},
             "--reference is required; see 'bigbird-dna predict-tokens --help'");
-    refused({"predict-tokens", "--model", "m", "--model", "n", "--reference", "r", "--regions", "b",
-             "--output", "o"},
-            "--model may be given once for tokens");
     refused({"finetune-chromatin", "--output", "o"},
             "--examples is required; see 'bigbird-dna finetune-chromatin --help'");
     // An option that no task has comes first: no file is read for a command line that is wrong.

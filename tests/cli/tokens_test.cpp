@@ -85,7 +85,7 @@ DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
         {"predict-chromatin", "--model", fixture / "run", "--reference", TokensFixture::reference(),
          "--regions", fixture / "regions.bed", "--output", fixture / "y.tsv", "--device", "cpu"});
     DOCTEST_CHECK(as_chromatin.code == 3);
-    DOCTEST_CHECK(as_chromatin.err.ends_with(": is a model of tokens: use predict-tokens\n"));
+    DOCTEST_CHECK(as_chromatin.err.ends_with(": is a tokens model; use predict-tokens\n"));
 }
 
 DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model says, or not") {

@@ -32,16 +32,10 @@ struct ForwardOptions {
 };
 
 struct FinetuneOptions {
-    tasks::FinetuneTokensSpec spec;  ///< for other tasks than tokens its FinetuneSpec
-    bool of_bases = false;           ///< tokens
+    tasks::FinetuneSpec spec;
     /// What the task gives a meaning.
     std::string window, kmer_length, loss, config;
     std::optional<std::int64_t> motifs;
-};
-
-struct PredictOptions {
-    tasks::PredictSpec spec;
-    bool of_bases = false;  ///< tokens
 };
 
 /// Settings of a command that makes a folder.
@@ -106,7 +100,7 @@ void setup_forward(Program& program, Runner<ForwardOptions> run);
 void setup_info(Program& program, Runner<InfoOptions> run);
 void setup_motifs_export(Program& program, Runner<tasks::ExportMotifsSpec> run);
 void setup_motifs_marginalize(Program& program, Runner<tasks::MarginalizeSpec> run);
-void setup_predict(Program& program, Runner<PredictOptions> run);
+void setup_predict(Program& program, Runner<tasks::PredictSpec> run);
 void setup_predict_mutagenesis(Program& program, Runner<tasks::MutagenesisSpec> run);
 void setup_predict_variants(Program& program, Runner<tasks::VariantSpec> run);
 void setup_pretrain(Program& program, Runner<pretraining::PretrainSpec> run);
@@ -114,7 +108,6 @@ void setup_train(Program& program, Runner<tasks::TrainSpec> run);
 int run(const EvaluateMlmOptions& options);
 int run(const FinetuneOptions& options);
 int run(const ForwardOptions& options);
-int run(const PredictOptions& options);
 int run(const pretraining::PretrainSpec& spec);
 int run(const tasks::AttributeSpec& spec);
 int run(const tasks::BackgroundSpec& spec);
@@ -122,6 +115,7 @@ int run(const tasks::EmbedSpec& spec);
 int run(const tasks::ExportMotifsSpec& spec);
 int run(const tasks::MarginalizeSpec& spec);
 int run(const tasks::MutagenesisSpec& spec);
+int run(const tasks::PredictSpec& spec);
 int run(const tasks::TrainSpec& spec);
 int run(const tasks::VariantSpec& spec);
 /// Prints the rows of `info --program` that need LibTorch as lines of JSON, each as soon as it is known.

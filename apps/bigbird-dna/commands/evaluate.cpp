@@ -25,7 +25,6 @@ struct EvaluateOptions {
     std::string threshold;
     std::filesystem::path labels;  ///< of tokens, as references
     std::vector<std::filesystem::path> references;
-    bool of_bases = false;  ///< tokens
     std::vector<std::filesystem::path> outputs;
     Overwrite overwrite = Overwrite::refuse;
     std::filesystem::path model_card;  ///< model folder whose card gets the figures; empty: none
@@ -93,7 +92,7 @@ void add_evaluate_options(CLI::App& command, EvaluateOptions& options) {
     only_for(command, "chromatin", {"--min-positives"});
     only_for(command, "promoter, sequences", {"--threshold"});
     only_for(command, "promoter", {"--tss", "--scan"});
-    only_for(command, tokens_task, {"--labels", "--reference"});
+    only_for(command, "tokens", {"--labels", "--reference"});
 }
 
 void add_evaluate_aliases(CLI::App& command) {
@@ -116,7 +115,7 @@ void add_evaluate_aliases(CLI::App& command) {
                {"Two models compared, as a page for browsers",
                 "--scores kmers=kmers.tsv --scores network=test.tsv.gz --examples my-sequences --output "
                 "sequences.html"}});
-    add_alias(command, tokens_task, "Evaluate scores of bases: AUROC, AUPRC and F1",
+    add_alias(command, "tokens", "Evaluate scores of bases: AUROC, AUPRC and F1",
               {{"Figures of held-out bases, as a table",
                 "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
                 "../test_data/genome/22.fa.gz --output bases.tsv"},
@@ -131,18 +130,17 @@ void finish_evaluate(CLI::App& command, EvaluateOptions& options) {
     const std::string task = settle_task(command, [&] {
         return task_of_labels(options.labels, "--labels", request.examples, manifest_in(request.examples));
     });
-    options.of_bases = task == tokens_task;
-    if (options.of_bases) {
+    request.task = parse_choice(examples::task_choices, "the task", task);
+    if (traits_of(request.task).labels_bases) {
         require_given(command, {"--labels", "--reference"});
         if (options.scores.size() > 1) throw ConfigError("--scores may be given once for tokens");
         return;
     }
     require_given(command, {"--examples"});
-    request.task = parse_choice(examples::task_choices, "the task", task);
     request.scores = evaluation::parse_score_files(options.scores);
     if (!options.threshold.empty()) request.threshold = evaluation::parse_threshold_rule(options.threshold);
     const bool is_score = request.threshold.kind == evaluation::ThresholdRule::Kind::given;
-    if (!options.threshold.empty() && !is_score && request.task == examples::Task::sequences)
+    if (!options.threshold.empty() && !is_score && traits_of(request.task).has_records)
         throw CLI::ValidationError("--threshold",
                                    "'" + options.threshold + "' is for promoters: give a score");
 }
@@ -199,7 +197,7 @@ int evaluate_rows(const EvaluateOptions& options) {
 
 int run_evaluate(const EvaluateOptions& options) {
     prepare_reports(options);
-    if (!options.of_bases) return evaluate_rows(options);
+    if (!traits_of(options.request.task).labels_bases) return evaluate_rows(options);
     write_reports(evaluation::evaluate_bases(
                       {options.scores.front(), options.labels, options.references, options.request.options}),
                   options);

@@ -21,7 +21,6 @@
 namespace bigbird::cli {
 
 using tasks::FinetuneSpec;
-using tasks::FinetuneTokensSpec;
 
 namespace {
 
@@ -30,7 +29,7 @@ template <typename Text>
 std::string by_model(const Text& text) {
     const std::pair<const char*, FinetuneSpec> models[] = {{"bin models", tasks::bin_model_spec()},
                                                            {"sequence models", tasks::sequence_model_spec()},
-                                                           {"tokens", FinetuneTokensSpec()},
+                                                           {"tokens", tasks::token_model_spec()},
                                                            {"others", FinetuneSpec()}};
     std::string line, value;
     for (const auto& [name, spec] : models) {
@@ -46,19 +45,20 @@ std::string by_model(const Text& text) {
 std::string architectures_by_task() {
     std::string text;
     for (const auto& [task, word] : examples::task_choices)
-        text += fmt::format("{}for {}: {}", text.empty() ? "" : "; ", word, tasks::names_without_model(task));
+        if (const std::string names = tasks::names_without_model(task); !names.empty())
+            text += fmt::format("{}for {}: {}", text.empty() ? "" : "; ", word, names);
     return text;
 }
 
 void add_finetune_inputs(CLI::App& command, FinetuneOptions& options) {
-    FinetuneTokensSpec& spec = options.spec;
+    FinetuneSpec& spec = options.spec;
     add_value(command, "--examples", "DIR", spec.examples,
               "Example folder, from build-chromatin, build-tracks, build-promoters or build-sequences");
-    add_value(command, "--annotations,--labels", "BED", spec.labels,
+    add_value(command, "--annotations,--labels", "BED", spec.tokens.labels,
               "BED with a label in column 4 for the bases of each row, such as exon, donor or "
               "acceptor; rows of different labels must not overlap");
-    add_reference_option(command, spec.references, false);
-    add_value(command, "--include", "REGION", spec.include,
+    add_reference_option(command, spec.tokens.references, false);
+    add_value(command, "--include", "REGION", spec.tokens.include,
               "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
               "first to the last labeled base of each contig");
     add_value(command, "-m,--model", "DIR", spec.pretrained,
@@ -75,7 +75,8 @@ void add_finetune_inputs(CLI::App& command, FinetuneOptions& options) {
         ->default_str(
             "a baseline's published window, else all; bin models: by --config or --model; tokens: "
             "as many as --model can read");
-    add_hold_out_options(command, spec.validation, spec.test, "their bases are not used for training");
+    add_hold_out_options(command, spec.tokens.validation, spec.tokens.test,
+                         "their bases are not used for training");
 }
 
 /// Shows the defaults that depend on the model.
@@ -89,7 +90,7 @@ void show_training_defaults(CLI::App& command) {
         fmt::format("bin models: {}, at least {} steps, of coverage {} and {}; sequence models: 6 to 15, for "
                     "250,000 rows in total; tokens: {}; others: 3, of chromatin 30",
                     bins.epochs, bins.fewest_steps, coverage.epochs, coverage.fewest_steps,
-                    FinetuneTokensSpec().epochs));
+                    tasks::token_model_spec().epochs));
     show("--batch-size", by_model([](const FinetuneSpec& spec) { return spec.batch_size; }));
     show("--learning-rate",
          fmt::format(
@@ -135,7 +136,7 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
 
 /// Parses "N" or, for gapped k-mers, "N:K".
 void set_kmers(FinetuneSpec& spec, const std::string& text) {
-    const bool records = spec.task == examples::Task::sequences;
+    const bool records = traits_of(spec.task).has_records;
     const std::int64_t longest = records ? 8 : 12;
     std::int64_t length = 0, informative = 0;
     if (records || !parse_range(text, length, informative))
@@ -188,8 +189,7 @@ void add_bases_options(CLI::App& command, FinetuneOptions& options) {
 }
 
 void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
-    FinetuneTokensSpec& spec = options.spec;
-    static_cast<FinetuneSpec&>(spec) = {};  // until the task is known
+    FinetuneSpec& spec = options.spec;
     add_finetune_inputs(command, options);
     add_finetune_run_options(command, spec);
     show_training_defaults(command);
@@ -234,7 +234,7 @@ void set_training_defaults(CLI::App& command, FinetuneSpec& spec, const Finetune
 std::string kind_of(const Json& manifest, examples::Task task) {
     if (!manifest.is_object() || manifest.value("task", Json()) != std::string(to_string(task))) return {};
     const Json target = manifest.value("target", Json("labels"));
-    if (task == examples::Task::chromatin) return target == "numbers" ? "coverage" : "peaks";
+    if (traits_of(task).has_bins) return target == "numbers" ? "coverage" : "peaks";
     return target.is_string() ? target.get<std::string>() : std::string();
 }
 
@@ -253,14 +253,13 @@ bool is_bin_model(const std::filesystem::path& path) {
 /// model is trained.
 void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
     const bool goes_on_from_bins = !spec.pretrained.empty() && is_bin_model(spec.pretrained);
-    if (goes_on_from_bins && spec.task != examples::Task::chromatin) {
+    if (goes_on_from_bins && !traits_of(spec.task).has_bins) {
         throw ConfigError("--model " + spec.pretrained.string() +
                           " is a bin model, from which only examples of build-chromatin and build-tracks go "
                           "on: give a model of pretrain, or leave out --model");
     }
     if (is_given(command, "--architecture") || (!spec.pretrained.empty() && !goes_on_from_bins)) return;
-    if (spec.task == examples::Task::chromatin) spec.architecture = tasks::bins_name;
-    if (spec.task == examples::Task::sequences) spec.architecture = tasks::sequence_name;
+    spec.architecture = tasks::usual_name(spec.task);
 }
 
 /// Options that only some models read, or that have an effect only beside other options or with some
@@ -315,7 +314,7 @@ const std::vector<Readers>& all_readers() {
             {{"--loss"},
              [](const Spec& spec, const Kind&) {
                  return spec.row().scores_bins() ||
-                        (spec.task == examples::Task::sequences && !spec.row().is_solved());
+                        (traits_of(spec.task).has_records && !spec.row().is_solved());
              }},
             {{"--loss"},
              [](const Spec&, const Kind& examples) { return examples.empty() || has_numbers(examples); },
@@ -323,7 +322,7 @@ const std::vector<Readers>& all_readers() {
              of_examples},
             {{"--window"},
              [](const Spec& spec, const Kind&) {
-                 return spec.task != examples::Task::sequences || spec.row().has_published_window();
+                 return !traits_of(spec.task).has_records || spec.row().has_published_window();
              }},
             {{"--window"},
              [](const Spec& spec, const Kind& examples) {
@@ -349,7 +348,8 @@ const std::vector<Readers>& all_readers() {
 }
 
 std::string name_of_model(const FinetuneSpec& spec) {
-    return spec.row().with_head ? std::string(spec.row().shown()) : "--architecture " + spec.architecture;
+    const std::string_view shown = spec.row().shown();
+    return shown == spec.architecture ? "--architecture " + spec.architecture : std::string(shown);
 }
 
 /// "bigbird-bins, deepsea": the task's models that read the options.
@@ -357,7 +357,7 @@ std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const s
     std::string names;
     for (const tasks::Architecture& known : tasks::architectures) {
         FinetuneSpec other = spec;
-        other.head = known.with_head ? "bins" : "classification";
+        other.head = known.head.empty() ? "classification" : known.head;
         other.architecture = known.name;
         if (known.is_for(spec.task) && readers.reads(other, examples))
             names.append(names.empty() ? "" : ", ").append(known.shown());
@@ -389,7 +389,8 @@ FinetuneSpec usual_training(const FinetuneSpec& spec, const std::string& example
     if (spec.row().scores_bins())
         return examples == "coverage" ? tasks::coverage_model_spec() : tasks::bin_model_spec();
     if (spec.row().has_members()) return tasks::sequence_model_spec();
-    const bool chromatin = spec.task == examples::Task::chromatin;
+    if (traits_of(spec.task).labels_bases) return tasks::token_model_spec();
+    const bool chromatin = traits_of(spec.task).has_bins;
     FinetuneSpec usual;
     usual.epochs = chromatin ? 30 : 3;
     usual.positive_weight = chromatin ? 8 : 1;
@@ -398,9 +399,15 @@ FinetuneSpec usual_training(const FinetuneSpec& spec, const std::string& example
 
 /// Sets the options whose values depend on the task.
 void read_texts(const FinetuneOptions& options, FinetuneSpec& spec) {
-    const bool chromatin = spec.task == examples::Task::chromatin,
-               records = spec.task == examples::Task::sequences;
-    if (!options.window.empty()) {
+    const examples::TaskTraits& task = traits_of(spec.task);
+    const bool chromatin = task.has_bins, records = task.has_records;
+    if (task.labels_bases) {
+        const std::string& text = options.window.empty() ? "0" : options.window;
+        spec.tokens.window = parse_number<std::int64_t>(text).value_or(-1);
+        if (spec.tokens.window < 0 || spec.tokens.window > rows::longest_window)
+            throw CLI::ValidationError("--window", fmt::format("'{}' is not a number of bases up to {}", text,
+                                                               rows::longest_window));
+    } else if (!options.window.empty()) {
         spec.bins.window = chromatin ? parse_number<std::int64_t>(options.window).value_or(0) : 0;
         if (spec.bins.window <= 0) spec.window = rows::parse_window_bounds(options.window);
     }
@@ -415,44 +422,36 @@ void read_texts(const FinetuneOptions& options, FinetuneSpec& spec) {
     if (records) spec.sequence.motifs = options.motifs.value_or(spec.sequence.motifs);
 }
 
-/// Chooses the model and its defaults by the given options.
-void complete(CLI::App& command, FinetuneOptions& options, examples::Task task, const Json& manifest) {
-    FinetuneSpec& spec = options.spec;
-    require_given(command, {"--examples"});
-    spec.task = task;
-    choose_architecture(command, spec);
-    read_texts(options, spec);
-    const std::string kind = kind_of(manifest, task);
-    refuse_idle_options(command, spec, kind);
-    set_training_defaults(command, spec, usual_training(spec, kind));
-}
-
-void complete_tokens(CLI::App& command, FinetuneOptions& options) {
-    FinetuneTokensSpec& spec = options.spec;
-    require_given(command, {"--annotations", "--reference", "--model"});
-    set_training_defaults(command, spec, FinetuneTokensSpec());
-    spec.window = parse_number<std::int64_t>(options.window.empty() ? "0" : options.window).value_or(-1);
-    if (spec.window < 0 || spec.window > rows::longest_window)
-        throw CLI::ValidationError("--window", fmt::format("'{}' is not a number of bases up to {}",
-                                                           options.window, rows::longest_window));
-    // Calibration would undo the weights: a rare label would no longer be the most probable one where its
-    // weight made it so.
+/// Calibration would undo the weights: a rare label would no longer be the most probable one where its weight
+/// made it so.
+void settle_weights_of_labels(CLI::App& command, FinetuneSpec& spec) {
     if (spec.positive_weight && *spec.positive_weight != 1)
         throw ConfigError(
             "--positive-weight of tokens is 1 or balanced: each base has one of several labels");
     if (!spec.positive_weight && !is_given(command, "--calibration")) spec.calibrates = false;
 }
 
+/// Chooses the model and its defaults by the given options.
 void finish_finetune(CLI::App& command, FinetuneOptions& options) {
-    const Json manifest = manifest_in(options.spec.examples);
+    FinetuneSpec& spec = options.spec;
+    const Json manifest = manifest_in(spec.examples);
     const std::string task = settle_task(command, [&] {
-        return task_of_labels(options.spec.labels, "--annotations", options.spec.examples, manifest);
+        return task_of_labels(spec.tokens.labels, "--annotations", spec.examples, manifest);
     });
-    options.of_bases = task == tokens_task;
-    if (options.of_bases)
-        complete_tokens(command, options);
-    else
-        complete(command, options, parse_choice(examples::task_choices, "the task", task), manifest);
+    spec.task = parse_choice(examples::task_choices, "the task", task);
+    const bool bases = traits_of(spec.task).labels_bases;
+    if (bases) {
+        require_given(command, {"--annotations", "--reference", "--model"});
+        spec.head = tasks::token_model_spec().head;
+    } else {
+        require_given(command, {"--examples"});
+    }
+    choose_architecture(command, spec);
+    read_texts(options, spec);
+    const std::string kind = kind_of(manifest, spec.task);
+    refuse_idle_options(command, spec, kind);
+    set_training_defaults(command, spec, usual_training(spec, kind));
+    if (bases) settle_weights_of_labels(command, spec);
 }
 
 void add_finetune_aliases(CLI::App& command) {
@@ -483,7 +482,7 @@ void add_finetune_aliases(CLI::App& command) {
          {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
           "--examples promoters --architecture kmer-logistic --output promoter-floor"}});
     add_alias(
-        command, tokens_task,
+        command, "tokens",
         "Fine-tune a pretrained model to label each base.\nLearns from the rows of a BED file. A token's "
         "target is the share of each label among its bases; a base gets its token's probabilities.",
         {{"Repeats and bound bases, labeled base by base",

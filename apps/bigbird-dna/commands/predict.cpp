@@ -60,11 +60,9 @@ void add_tile_options(CLI::App& command, PredictSpec& spec) {
         ->default_str("none: a row has one score");
 }
 
-void add_predict_options(CLI::App& command, PredictOptions& options) {
-    PredictSpec& spec = options.spec;
+void add_predict_options(CLI::App& command, PredictSpec& spec) {
     add_value(command, "-m,--model", "DIR", spec.models,
-              "Model folder or run of fine-tuning; given several times, the mean of the models' scores (of "
-              "tokens, one model)")
+              "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
         ->required();
     add_row_options(command, spec);
     add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
@@ -115,7 +113,7 @@ void add_predict_aliases(CLI::App& command) {
                 "--model my-run --sequences ../test_data/sequences/promoters.csv.gz --output scores.tsv"},
                {"Scores of held-out examples, for evaluate-sequences",
                 "--model my-run --examples my-sequences --split test --output test.tsv.gz"}});
-    add_alias(command, tokens_task,
+    add_alias(command, "tokens",
               "Predict the probability of each label for every base of BED rows.\nWrites one row per run of "
               "bases with equal scores, in order.",
               {{"Probabilities of each label, one row per run of bases with equal scores",
@@ -137,24 +135,18 @@ std::string task_of_model(const fs::path& path) {
     return task_in(task, model / "config.json");
 }
 
-void finish_predict(CLI::App& command, PredictOptions& options) {
-    PredictSpec& spec = options.spec;
+void finish_predict(CLI::App& command, PredictSpec& spec) {
     const std::string task = settle_task(command, [&] { return task_of_model(spec.models.front()); });
-    options.of_bases = task == tokens_task;
-    if (options.of_bases) {
-        require_given(command, {"--reference", "--regions", "--output"});
-        if (spec.models.size() > 1) throw ConfigError("--model may be given once for tokens");
-        return;
-    }
     spec.task = parse_choice(examples::task_choices, "the task", task);
-    if (spec.task == examples::Task::chromatin && !is_given(command, "--reverse-complement"))
+    if (traits_of(spec.task).labels_bases) require_given(command, {"--reference", "--regions", "--output"});
+    if (traits_of(spec.task).has_bins && !is_given(command, "--reverse-complement"))
         spec.strands = tasks::Strands::average;
 }
 
 }  // namespace
 
-void setup_predict(Program& program, Runner<PredictOptions> run) {
-    const auto [command, options] = program.add<PredictOptions>(
+void setup_predict(Program& program, Runner<PredictSpec> run) {
+    const auto [command, options] = program.add<PredictSpec>(
         "predict", "Peaks, coverage or sequences",
         "Score BED rows, sequences or examples with a trained model.\nThe model determines the task; "
         "predict-TASK --help describes each task.",

@@ -33,21 +33,6 @@ auto timed(const Work& work) {
     return std::pair(std::move(report), taken.count());
 }
 
-int predict_bases(const PredictOptions& options) {
-    const tasks::PredictSpec& given = options.spec;
-    tasks::PredictTokensSpec spec{given,         given.models.front(), given.references,
-                                  given.regions, given.skip_invalid,   given.strands,
-                                  given.labels,  given.outputs};
-    const auto [report, seconds] = timed([&] { return tasks::predict_tokens(spec); });
-    log_info("{} of {} of {} scored in {:.1f} s, in {}", report.scored, counted(report.bases, "base"),
-             counted(report.regions, "region"), seconds, counted(report.rows, "row"));
-    if (report.truncated > 0) {
-        log_warning("{} with more tokens than the model has positions: only the middle was read",
-                    counted(report.truncated, "window"));
-    }
-    return 0;
-}
-
 }  // namespace
 
 int run(const ForwardOptions& options) {
@@ -65,9 +50,7 @@ int run(const ForwardOptions& options) {
     return 0;
 }
 
-int run(const PredictOptions& options) {
-    if (options.of_bases) return predict_bases(options);
-    const tasks::PredictSpec& spec = options.spec;
+int run(const tasks::PredictSpec& spec) {
     if (spec.dry_run) {
         std::fputs(describe(tasks::forecast_predict(spec)).c_str(), stdout);
         return 0;
@@ -81,11 +64,11 @@ int run(const PredictOptions& options) {
                     report.not_numbers, report.scored);
     }
     if (report.truncated > 0) {
-        log_warning(
-            "{}: the middle was scored (status truncated)",
-            spec.by_records()
-                ? counted(report.truncated, "sequence") + " longer than what the model reads"
-                : counted(report.truncated, "window") + " with more tokens than the model has positions");
+        log_warning("{}: the middle was scored (status truncated)",
+                    spec.by_records()
+                        ? counted(report.truncated, "sequence") + " longer than what the model reads"
+                        : counted(report.truncated, traits_of(spec.task).labels_bases ? "row" : "window") +
+                              " with more tokens than the model has positions");
     }
     return 0;
 }

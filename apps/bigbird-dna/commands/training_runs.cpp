@@ -230,11 +230,10 @@ int run(const EvaluateMlmOptions& options) {
 }
 
 int run(const FinetuneOptions& options) {
-    const tasks::FinetuneTokensSpec& spec = options.spec;
+    const tasks::FinetuneSpec& spec = options.spec;
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
     const training::RankSpec rank = rank_of_this_process(spec.processes);
-    report_finetuned(spec,
-                     options.of_bases ? tasks::finetune_tokens(spec, rank) : tasks::finetune(spec, rank));
+    report_finetuned(spec, tasks::finetune(spec, rank));
     return 0;
 }
 

@@ -79,7 +79,7 @@ std::string task_in(const Json& json, const std::filesystem::path& file) {
 
 std::string task_of_labels(const std::filesystem::path& bases, const char* option,
                            const std::filesystem::path& examples, const Json& manifest) {
-    if (!bases.empty()) return tokens_task;
+    if (!bases.empty()) return "tokens";
     if (examples.empty()) {
         throw ConfigError(std::string("--examples, a folder of build-chromatin, build-tracks, "
                                       "build-promoters or build-sequences, or ") +

@@ -18,9 +18,6 @@
 
 namespace bigbird::cli {
 
-/// The task that labels each base; the others are examples::task_choices.
-inline constexpr const char* tokens_task = "tokens";
-
 /// Adds the alias COMMAND-TASK. The lines of `examples` begin behind "bigbird-dna COMMAND-TASK".
 void add_alias(CLI::App& command, const std::string& task, const std::string& description,
                std::vector<Example> examples);

@@ -175,8 +175,8 @@ std::vector<std::span<const Value>> spans_of(const std::vector<std::vector<Value
 }
 
 Kind kind_of(const ExampleSet& examples) {
-    if (examples.task() == Task::sequences) return Kind::sequences;
-    if (examples.task() == Task::promoter) return Kind::promoters;
+    if (examples.traits().has_records) return Kind::sequences;
+    if (examples.traits().about_tss) return Kind::promoters;
     return examples.target() == TargetKind::numbers ? Kind::coverage : Kind::peaks;
 }
 
@@ -196,7 +196,7 @@ public:
         request.options.validate();
         report_.noun = noun_of(kind_, target_);
         const Task task = examples_.task();
-        if (task != request.task && (request.task == Task::promoter || target_ != TargetKind::numbers)) {
+        if (task != request.task && (traits_of(request.task).about_tss || target_ != TargetKind::numbers)) {
             throw InputError("holds " + std::string(to_string(task)) + " examples; use evaluate-" +
                                  std::string(to_string(task)),
                              request.examples);

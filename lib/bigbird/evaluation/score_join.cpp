@@ -24,19 +24,19 @@ namespace {
 using Row = std::int64_t;
 
 /// The columns that tell rows, whose texts with tabs between them are a row's key.
-std::vector<std::string> key_columns(examples::Task task) {
-    if (task == examples::Task::sequences) return {"id"};
+std::vector<std::string> key_columns(const examples::TaskTraits& task) {
+    if (task.has_records) return {"id"};
     std::vector<std::string> names{"chrom", "start", "end"};
-    if (task == examples::Task::promoter) names.emplace_back("name");
+    if (task.about_tss) names.emplace_back("name");
     return names;
 }
 
 std::string key_of(const examples::ExampleSet& examples, Row index) {
     const examples::ExampleRow row = examples.row(index);
-    if (examples.task() == examples::Task::sequences) return row.name;
+    if (examples.traits().has_records) return row.name;
     std::string key =
         row.where.contig + '\t' + std::to_string(row.where.begin) + '\t' + std::to_string(row.where.end);
-    return examples.task() == examples::Task::promoter ? key + '\t' + row.name : key;
+    return examples.traits().about_tss ? key + '\t' + row.name : key;
 }
 
 std::string readable(std::string key) {
@@ -69,7 +69,7 @@ public:
         : examples_(examples),
           path_(path),
           split_(to_string(split)),
-          records_(examples.task() == examples::Task::sequences),
+          records_(examples.traits().has_records),
           rows_(examples.rows(split)) {
         if (rows_.empty()) throw no_rows(split);
         for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -113,7 +113,7 @@ private:
                                   "' (predict --sequences or --examples writes one)");
             return found;
         };
-        for (const std::string& name : key_columns(examples_.task()))
+        for (const std::string& name : key_columns(examples_.traits()))
             keys_.push_back(static_cast<std::size_t>(find(name, 0, true) - header.begin()));
         const auto first = static_cast<std::ptrdiff_t>(first_label(examples_, header));
         for (std::size_t label = 0; label < examples_.label_table().size(); ++label) {

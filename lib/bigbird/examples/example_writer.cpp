@@ -91,12 +91,12 @@ void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> lab
         row.where.contig + '\t' + std::to_string(row.where.begin) + '\t' + std::to_string(row.where.end);
     const char strand = static_cast<char>(row.strand);
     rows_ << place << '\t' << to_string(row.split);
-    if (task_ == Task::promoter) rows_ << '\t' << (labels[0] & 1U) << '\t' << strand << '\t' << row.name;
+    if (traits_of(task_).about_tss) rows_ << '\t' << (labels[0] & 1U) << '\t' << strand << '\t' << row.name;
     rows_ << '\n';
     const auto split = static_cast<std::size_t>(row.split);
     if (listed) {
         lists_[split] << place;
-        if (task_ == Task::promoter) lists_[split] << '\t' << row.name << "\t.\t" << strand;
+        if (traits_of(task_).about_tss) lists_[split] << '\t' << row.name << "\t.\t" << strand;
         lists_[split] << '\n';
     }
     if (split_rows_[split]++ == 0) {

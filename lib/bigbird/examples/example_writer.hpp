@@ -61,7 +61,7 @@ private:
 /// The SHA-256 of an input, or null if it is a pipe, which can be read only once.
 Json checksum_of_input(const std::filesystem::path& path);
 
-/// A record of Task::sequences.
+/// A record of an example folder for sequences.
 struct SequenceExample {
     std::string id{}, group = ".";  ///< neither empty nor with tabs or line breaks
     Split split = Split::train;
@@ -70,7 +70,7 @@ struct SequenceExample {
     std::vector<float> numbers{};         ///< a finite one for each entry of the label table
 };
 
-/// Writes an example folder of Task::sequences (FORMAT.md) into the empty `folder`, a PendingOutput's; there
+/// Writes an example folder for sequences (FORMAT.md) into the empty `folder`, a PendingOutput's; there
 /// is at least one record. `details` follow the writer's own entries. Throws WriteError.
 void write_sequence_examples(const std::filesystem::path& folder, TargetKind target,
                              const rows::LabelTable& labels, std::span<const SequenceExample> records,

@@ -79,7 +79,9 @@ void check_classes(const LabelMatrix& matrix, std::int64_t rows, const fs::path&
 ExampleSet::ExampleSet(const fs::path& directory) : manifest_(read_manifest(directory)) {
     const fs::path manifest_path = directory / manifest_name;
     task_ = word_in(manifest_, "task", task_choices, manifest_path);
-    if (task_ == Task::sequences || manifest_.contains("target"))
+    if (traits().labels_bases)
+        throw InputError("is for the task 'tokens', which has no folders of examples", manifest_path);
+    if (traits().has_records || manifest_.contains("target"))
         target_ = word_in(manifest_, "target", target_choices, manifest_path);
     if (!manifest_.contains("window") || !manifest_["window"].is_string())
         throw InputError("lacks 'window'", manifest_path);
@@ -88,7 +90,7 @@ ExampleSet::ExampleSet(const fs::path& directory) : manifest_(read_manifest(dire
     } catch (const ConfigError& error) {
         throw InputError(error.what(), manifest_path);
     }
-    const char* const rows_file = task_ == Task::sequences ? records_name : rows_name;
+    const char* const rows_file = traits().has_records ? records_name : rows_name;
     const char* const matrix_file = target_ == TargetKind::numbers ? numbers_name : matrix_name;
     for (const char* name : {labels_name, rows_file})
         refuse_named_pipe(directory / name);
@@ -104,11 +106,11 @@ ExampleSet::ExampleSet(const fs::path& directory) : manifest_(read_manifest(dire
     require_files_of(manifest_, directory, {rows_file, labels_name, matrix_file, store_name});
 }
 
-/// Reads sequences.bed, for Task::sequences records.tsv. Throws InputError with file and line.
+/// Reads sequences.bed, or records.tsv if there are records. Throws InputError with file and line.
 void ExampleSet::read_rows(const fs::path& path) {
     genome::TextInput input(path);
     std::string line;
-    if (task_ == Task::sequences && (!input.next(line) || !line.starts_with("#id\t")))
+    if (traits().has_records && (!input.next(line) || !line.starts_with("#id\t")))
         throw input.fault(
             "does not begin with '#id split length n_fraction group ...'; make the examples again");
     std::unordered_map<std::string, std::uint32_t> numbers;  // of places_
@@ -128,8 +130,8 @@ void ExampleSet::read_rows(const fs::path& path) {
 
 /// Adds a row, but for its place, the contig or group, which it returns. Throws ConfigError.
 std::string_view ExampleSet::add_row(std::span<const std::string_view> fields) {
-    const bool record = task_ == Task::sequences;
-    const std::size_t expected = task_ == Task::promoter ? promoter_columns : chromatin_columns;
+    const bool record = traits().has_records;
+    const std::size_t expected = traits().about_tss ? promoter_columns : chromatin_columns;
     if (record ? fields.size() <= record_columns : fields.size() != expected) {
         throw ConfigError(
             "has " + counted(fields.size(), "column") + " where " +
@@ -145,7 +147,7 @@ std::string_view ExampleSet::add_row(std::span<const std::string_view> fields) {
     end_.push_back(*end);
     split_.push_back(parse_split(fields[record ? 1 : 3]));
     if (record) names_.emplace_back(fields[0]);
-    if (task_ == Task::promoter) {
+    if (traits().about_tss) {
         strand_.push_back(fields[5] == "-" ? genome::Strand::reverse : genome::Strand::forward);
         names_.emplace_back(fields[6]);
     }
@@ -154,7 +156,7 @@ std::string_view ExampleSet::add_row(std::span<const std::string_view> fields) {
 
 /// Finds the rows' sequences in the store. Throws InputError if they are another folder's.
 void ExampleSet::find_records(const fs::path& path) {
-    if (task_ == Task::chromatin) {
+    if (traits().has_bins) {
         for (const std::string& contig : places_) {
             const auto record = store_->find(contig);
             if (!record)
@@ -164,7 +166,7 @@ void ExampleSet::find_records(const fs::path& path) {
         }
         return;
     }
-    const bool promoters = task_ == Task::promoter;
+    const bool promoters = traits().about_tss;
     if (store_->size() != size()) {
         throw InputError(std::string("holds another number of ") +
                              (promoters ? "windows than sequences.bed" : "sequences than records.tsv") +
@@ -180,7 +182,7 @@ void ExampleSet::find_records(const fs::path& path) {
 ExampleRow ExampleSet::row(std::int64_t row) const {
     const auto i = static_cast<std::size_t>(row);
     BIGBIRD_EXPECTS(row >= 0 && row < size(), "there is no such row");
-    const std::string& contig = task_ == Task::sequences ? names_[i] : places_[place_[i]];
+    const std::string& contig = traits().has_records ? names_[i] : places_[place_[i]];
     ExampleRow example{{contig, begin_[i], end_[i]}, ".", genome::Strand::none, split_[i]};
     if (!names_.empty()) example.name = names_[i];
     if (!strand_.empty()) example.strand = strand_[i];
@@ -196,7 +198,7 @@ std::vector<std::int64_t> ExampleSet::rows(Split split) const {
 
 const std::string& ExampleSet::group(std::int64_t row) const {
     static const std::string none = ".";
-    return task_ == Task::sequences ? places_[place_[static_cast<std::size_t>(row)]] : none;
+    return traits().has_records ? places_[place_[static_cast<std::size_t>(row)]] : none;
 }
 
 std::uint8_t ExampleSet::label(std::int64_t row, std::size_t label) const {
@@ -236,12 +238,12 @@ std::span<const float> ExampleSet::numbers(std::int64_t row) const {
 }
 
 std::int64_t ExampleSet::length(std::int64_t row) const {
-    return task_ == Task::sequences ? store_->length(row) : bounds_.size();
+    return traits().has_records ? store_->length(row) : bounds_.size();
 }
 
 std::string ExampleSet::centred(std::int64_t row, std::int64_t bases) const {
     const auto i = static_cast<std::size_t>(row);
-    const bool own = task_ != Task::chromatin;  // record
+    const bool own = !traits().has_bins;  // record
     const genome::Interval middle =
         own ? genome::Interval{{}, 0, length(row)} : genome::Interval{{}, begin_[i], end_[i]};
     const genome::Interval window = genome::window_around(middle, bases);

@@ -6,6 +6,7 @@
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/examples/label_matrix.hpp"
+#include "bigbird/examples/task.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/rows/label_table.hpp"
@@ -23,22 +24,16 @@
 
 namespace bigbird::examples {
 
-enum class Task : std::uint8_t { promoter, chromatin, sequences };
 /// The kind of the labels in labels.tsv: mutually exclusive classes, independent labels (0 or 1 each), or
 /// numbers.
 enum class TargetKind : std::uint8_t { classes, labels, numbers };
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 
-inline constexpr Choices<Task, 3> task_choices{
-    {{Task::promoter, "promoter"}, {Task::chromatin, "chromatin"}, {Task::sequences, "sequences"}}};
 inline constexpr Choices<Split, 3> split_words{
     {{Split::train, "train"}, {Split::validation, "validation"}, {Split::test, "test"}}};
 inline constexpr std::array all_splits{Split::train, Split::validation, Split::test};
 inline constexpr Choices<TargetKind, 3> target_choices{
     {{TargetKind::classes, "classes"}, {TargetKind::labels, "labels"}, {TargetKind::numbers, "numbers"}}};
-inline std::string_view to_string(Task task) {
-    return word_of(task_choices, task);
-}
 inline std::string_view to_string(Split split) {
     return word_of(split_words, split);
 }
@@ -65,13 +60,14 @@ public:
     static ExampleSet load(const std::filesystem::path& directory) { return ExampleSet(directory); }
 
     Task task() const { return task_; }
+    const TaskTraits& traits() const { return traits_of(task_); }
     /// Labels for promoters and for bins with peaks; numbers for bins with coverage (build-tracks).
     TargetKind target() const { return target_; }
     std::int64_t size() const { return std::ssize(begin_); }
     /// The window's bounds around a row: from the TSS base, or from the middle of the bin. It has
     /// bounds().size() bases; for sequences the longest record's.
     const rows::WindowBounds& bounds() const { return bounds_; }
-    /// For Task::promoter one label, "promoter". For classes and numbers, one entry each.
+    /// For promoters one label, "promoter". For classes and numbers, one entry each.
     const rows::LabelTable& label_table() const { return labels_; }
     /// Parameters, checksums of inputs, counts, contigs of the reference (FORMAT.md).
     const Json& manifest() const { return manifest_; }
@@ -99,7 +95,7 @@ public:
     std::span<const float> numbers(std::int64_t row) const;
 
     /// The window's normalized sequence (A C G T N), bounds().size() letters, reverse-complemented for rows
-    /// on the minus strand. For Task::sequences the record, length(row) letters.
+    /// on the minus strand. For sequences the record, length(row) letters.
     std::string sequence(std::int64_t row) const { return centred(row, length(row)); }
     std::int64_t length(std::int64_t row) const;
     /// `bases` letters around the middle of sequence(row): cut, or padded with N at both ends.

@@ -160,7 +160,7 @@ at::Tensor label_counts(std::span<const TokenSpan> spans, std::span<const std::i
 }
 
 BaseData::BaseData(std::shared_ptr<const TaskNetwork> network, const LabelSplits& splits,
-                   const TaskInfo& info, rows::LabelTable labels, const FinetuneTokensSpec& spec, int threads)
+                   const TaskInfo& info, rows::LabelTable labels, const ClassifierSpec& spec, int threads)
     : network_(std::move(network)),
       splits_(splits),
       window_(info.window.size()),

@@ -82,7 +82,7 @@ class BaseData : public TrainingData {
 public:
     /// `splits` must outlive this. Throws InputError if train has no base, or none with a label.
     BaseData(std::shared_ptr<const TaskNetwork> network, const LabelSplits& splits, const TaskInfo& info,
-             rows::LabelTable labels, const FinetuneTokensSpec& spec, int threads = 1);
+             rows::LabelTable labels, const ClassifierSpec& spec, int threads = 1);
 
     const rows::LabelTable& labels() const override { return labels_; }
     std::unique_ptr<Target> target(const at::Device& device) const override;

@@ -117,7 +117,7 @@ EncodedExamples::EncodedExamples(const examples::ExampleSet& examples, std::span
         Encoded encoded;
         for (std::int64_t i = task * rows_per_task; i < std::min(total, (task + 1) * rows_per_task); ++i) {
             const std::int64_t row = rows[static_cast<std::size_t>(i)];
-            const bool of_record = examples.task() == examples::Task::sequences;
+            const bool of_record = examples.traits().has_records;
             const std::string whole =
                 of_record ? record_for(network, examples, row, window.size()) : examples.sequence(row);
             const std::string_view dna =
@@ -231,7 +231,7 @@ std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const Cl
         case TargetKind::numbers:
             break;
     }
-    const bool of_records = examples.task() == examples::Task::sequences;
+    const bool of_records = examples.traits().has_records;
     if (spec.positive_weight != 1.0 && of_records)
         throw ConfigError("--positive-weight is for classes and labels");
     if (sequence.loss == NumberLoss::squared) return numbers_target(LinkFunction::identity);
@@ -318,7 +318,7 @@ std::unique_ptr<Target> ExampleData::target(const at::Device& device) const {
 
 std::vector<double> ExampleData::rates() const {
     if (examples_.target() == TargetKind::numbers) return standardisation_of(examples_).mean;
-    const bool records = examples_.task() == examples::Task::sequences;
+    const bool records = examples_.traits().has_records;
     const auto rows =
         static_cast<double>(records ? std::ssize(examples_.rows(Split::train)) : training_.size());
     std::vector<double> rates;

@@ -195,8 +195,9 @@ namespace {
 RunPlan plan_of(const FinetuneSpec& spec, int threads, bool speaks) {
     const Architecture& row = spec.row();
     if (row.scores_bins()) return plan_bins(spec, threads, speaks);
+    if (row.scores == Scores::bases) return plan_bases(spec, threads, speaks);
     // Windows of bins with numbers are sequences for regression on k-mers.
-    const bool records = spec.task == examples::Task::sequences ||
+    const bool records = traits_of(spec.task).has_records ||
                          (row.scores == Scores::windows_or_records &&
                           row.reads_records(spec.task, examples::ExampleSet::load(spec.examples).target()));
     return records ? plan_sequences(spec, speaks) : plan_windows(spec, speaks);
@@ -212,12 +213,6 @@ training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec
     }
     const int threads = rank.share_of(resolve_threads(spec.threads));
     return carry_out(spec, rank, threads, plan_of(spec, threads, rank.is_first()));
-}
-
-training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& rank) {
-    spec.validate();
-    const int threads = rank.share_of(resolve_threads(spec.threads));
-    return carry_out(spec, rank, threads, plan_bases(spec, threads, rank.is_first()));
 }
 
 }  // namespace bigbird::tasks

@@ -20,13 +20,14 @@ struct Labels {
     LabelSplits splits;
 };
 
-std::shared_ptr<const Labels> load_labels(const FinetuneTokensSpec& spec, int threads) {
-    std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
-    auto labels = std::make_unique<examples::BaseLabels>(examples::BaseLabels::read(*reference, spec.labels));
-    examples::HoldOuts held_out(*reference, spec.validation, spec.test);
-    const genome::IntervalSet all = spec.include.empty()
-                                        ? genome::IntervalSet(labels->extents())
-                                        : genome::read_region_set(*reference, spec.include, "--include");
+std::shared_ptr<const Labels> load_labels(const FinetuneSpec& spec, int threads) {
+    std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.tokens.references);
+    auto labels =
+        std::make_unique<examples::BaseLabels>(examples::BaseLabels::read(*reference, spec.tokens.labels));
+    examples::HoldOuts held_out(*reference, spec.tokens.validation, spec.tokens.test);
+    const genome::IntervalSet all =
+        spec.tokens.include.empty() ? genome::IntervalSet(labels->extents())
+                                    : genome::read_region_set(*reference, spec.tokens.include, "--include");
     const genome::IntervalSet &validation = held_out.regions(examples::Split::validation),
                               &test = held_out.regions(examples::Split::test);
     LabelSplits splits{LabelWindows(*reference, *labels, all.without(validation.united(test)), threads),
@@ -35,31 +36,31 @@ std::shared_ptr<const Labels> load_labels(const FinetuneTokensSpec& spec, int th
         Labels{std::move(reference), std::move(labels), std::move(held_out), std::move(splits)});
 }
 
-TaskInfo info_of(const FinetuneTokensSpec& spec, const Labels& data, const model::BigBirdConfig& config,
+TaskInfo info_of(const FinetuneSpec& spec, const Labels& data, const model::BigBirdConfig& config,
                  const fs::path& pretrained) {
     constexpr std::int64_t samples = 64, sample_bases = 4096;
     if (data.splits.train.bases() == 0)
-        throw InputError("no base is left to learn from that is neither N nor held out", spec.labels);
+        throw InputError("no base is left to learn from that is neither N nor held out", spec.tokens.labels);
     const std::int64_t fitting =
         fitting_bins(data.splits.train.samples(samples, sample_bases),
                      model::read_tokenizer(pretrained, config), 1, max_tokens(config));
-    const std::int64_t window = spec.window_bases(fitting);
+    const std::int64_t window = spec.tokens.window_bases(fitting);
     const auto contigs = data.reference->contigs();
     return bases_info(window, window / margin_share, {contigs.begin(), contigs.end()});
 }
 
-Json fixed_options(const FinetuneTokensSpec& spec, const Labels& data, const TaskInfo& info,
+Json fixed_options(const FinetuneSpec& spec, const Labels& data, const TaskInfo& info,
                    const fs::path& pretrained, const training::LoopSpec& loop) {
     Json options = run_options(spec, loop, pretrained);
     Json references = Json::array();
-    for (const fs::path& reference : spec.references)
+    for (const fs::path& reference : spec.tokens.references)
         references.push_back("sha256:" + sha256_of_file(genome::fasta_of(reference)));
     const Json held_out = data.held_out.describe();
     options.update(
-        Json{{"--labels", "sha256:" + sha256_of_file(spec.labels)},
+        Json{{"--labels", "sha256:" + sha256_of_file(spec.tokens.labels)},
              {"--reference", references},
              {"--none-label", examples::none_label},
-             {"--include", spec.include},
+             {"--include", spec.tokens.include},
              {"--window", info.window.size()},
              {"--margin", *info.margin},
              {"--label-weights", spec.positive_weight ? "uniform" : "balanced"},  // its earlier name
@@ -82,7 +83,7 @@ rows::LabelTable label_table(const Labels& data) {
 
 }  // namespace
 
-RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks) {
+RunPlan plan_bases(const FinetuneSpec& spec, int threads, bool speaks) {
     const std::shared_ptr<const Labels> data = load_labels(spec, threads);
     const fs::path pretrained = training::find_model(spec.pretrained);
     const model::BigBirdConfig config = classifier_config(spec, pretrained, data->labels->names().size());
@@ -97,7 +98,7 @@ RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks) {
         metric = validation.counts()[0] < validation.bases() ? "eval_auroc" : "eval_loss";
     plan.loop = finetune_loop(spec, rate, metric, speaks);
     plan.loop.fixed_options = fixed_options(spec, *data, info, pretrained, plan.loop);
-    plan.card = {.task = "tokens",
+    plan.card = {.task = info.task,
                  .reads = "each base",
                  .labels = data->labels->names().size(),
                  .validation = validation.bases() > 0 ? with_commas(validation.bases()) + " bases" : "",

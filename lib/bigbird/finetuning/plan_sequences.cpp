@@ -132,7 +132,7 @@ public:
             FinetuneSpec own = member_spec(spec_, member);
             own.run.max_hours = hours_left();
             const training::LoopResult run = carry_out(own, {}, threads_, member_plan(own));
-            const ModelFolder opened = open_model(run.model, examples::Task::sequences, at::kCPU);
+            const ModelFolder opened = open_model(run.model, plan_.info.task, at::kCPU);
             members.push_back(std::dynamic_pointer_cast<SequenceNetwork>(opened.network));
             if (run.best_step) metrics["best_steps"].push_back(*run.best_step);
             if (const fs::path& motifs = own.sequence.motif_output; member == 0 && is_there(motifs))

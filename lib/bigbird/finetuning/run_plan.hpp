@@ -28,8 +28,7 @@ inline constexpr std::int64_t margin_share = 8;
 
 /// Facts for a model card that are not in the model's folder.
 struct CardFacts {
-    std::string task;            ///< "promoter", "chromatin", "sequences" or "tokens": predict-TASK scores,
-                                 ///< evaluate-TASK evaluates
+    examples::Task task = {};
     std::string architecture{};  ///< TaskInfo::architecture
     std::string reads;           ///< the input of a score: "a window of 1,000 bases"
     examples::TargetKind target = examples::TargetKind::labels;
@@ -68,7 +67,7 @@ struct RunPlan {
 /// The plans of finetune(), for a validated spec. `speaks`: whether to log unusual settings.
 RunPlan plan_windows(const FinetuneSpec& spec, bool speaks);
 RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks);
-RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks);
+RunPlan plan_bases(const FinetuneSpec& spec, int threads, bool speaks);
 RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks);
 
 /// Trains or solves a plan into the run folder of `spec`. Throws what finetune() throws.

@@ -14,17 +14,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string use_of(const std::string& task) {
-    const std::string command = task == "sequences" ? "predict --model . --sequences records.fa"
-                                                    : "predict-" + task +
-                                                          " --model . --reference genome.fa --regions "
-                                                          "regions.bed";
+std::string use_of(examples::Task task) {
+    const std::string command = traits_of(task).has_records
+                                    ? "predict --model . --sequences records.fa"
+                                    : "predict-" + std::string(to_string(task)) +
+                                          " --model . --reference genome.fa --regions "
+                                          "regions.bed";
     return "    bigbird-dna " + command +
            " --output scores.tsv\n\n`labels.tsv` names the columns, `config.json` holds the network's shape.";
 }
 
 std::string given_by(const CardFacts& facts) {
-    if (facts.task == "promoter") return "the probability of a promoter";
+    if (traits_of(facts.task).about_tss) return "the probability of a promoter";
     if (facts.target == examples::TargetKind::numbers)
         return facts.labels == 1 ? "a number" : fmt::format("{} numbers", facts.labels);
     return facts.target == examples::TargetKind::classes ? "the probability of each class"
@@ -39,7 +40,7 @@ std::string calibration_of(const fs::path& folder, const CardFacts& facts) {
                "for probabilities.";
     }
     const Json json = read_json(folder / calibration_file);
-    const std::string fitted_on = facts.task == "tokens" ? "bases" : "rows";
+    const std::string fitted_on = traits_of(facts.task).labels_bases ? "bases" : "rows";
     return fmt::format(
         "A temperature of {:.4g} and a bias for each label make scores probabilities (`calibration.json`). "
         "They were fitted on {} {} of validation, whose mean cross entropy they change from {:.4g} to "
@@ -94,7 +95,7 @@ std::string with_commas(std::int64_t number) {
 
 CardFacts facts_of(const examples::ExampleSet& examples) {
     CardFacts facts;
-    facts.task = to_string(examples.task());
+    facts.task = examples.task();
     facts.target = examples.target();
     facts.labels = examples.label_table().size();
     facts.reads = "a window of " + with_commas(examples.bounds().size()) + " bases";
@@ -110,20 +111,21 @@ CardFacts facts_of(const examples::ExampleSet& examples) {
 
 model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel& model) {
     model::ModelCard card;
-    card.name = fmt::format("{} for {}, {}", facts.architecture, facts.task, counted(facts.labels, "label"));
+    const std::string task(to_string(facts.task));
+    card.name = fmt::format("{} for {}, {}", facts.architecture, task, counted(facts.labels, "label"));
     card.summary = fmt::format("This model gives, for {}, {}.", facts.reads, given_by(facts));
-    card.tags = {facts.task, facts.architecture};
-    const bool coverage = facts.task == "chromatin" && facts.target == examples::TargetKind::numbers;
-    card.results = {{.task = model::card_task(coverage ? "coverage" : facts.task),
+    card.tags = {task, facts.architecture};
+    const bool coverage = traits_of(facts.task).has_bins && facts.target == examples::TargetKind::numbers;
+    card.results = {{.task = model::card_task(coverage ? "coverage" : task),
                      .split = "validation",
                      .data = facts.validation + " held out to choose the step",
                      .metrics = model::card_metrics(model.evaluation)}};
     if (facts.validation.empty()) card.results.clear();
-    if (facts.task != "tokens") {
+    if (!traits_of(facts.task).labels_bases) {
         card.test_advice = fmt::format(
             "Not looked at yet. `bigbird-dna predict-{0} --examples … --split test` scores them; "
             "`evaluate-{0} --model-card FOLDER` writes the figures here.",
-            facts.task);
+            task);
     }
     std::vector<std::pair<std::string, std::string>> data = facts.data;
     data.emplace_back("weights, model.safetensors, SHA-256",

@@ -406,8 +406,7 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, int word, RecordStrand s
 RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand strand,
                            const std::optional<Standardisation>& standardisation, int threads) {
     if (strand != RecordStrand::automatic) return strand;
-    if (examples.rows(Split::validation).empty() || examples.task() == examples::Task::chromatin)
-        return RecordStrand::both;
+    if (examples.rows(Split::validation).empty() || examples.traits().has_bins) return RecordStrand::both;
     const auto loss_by = [&](RecordStrand by) {
         return fit_kmers(examples, 0, by, standardisation, threads).loss;
     };

@@ -408,14 +408,13 @@ public:
 }  // namespace
 
 std::string_view noun_of(const ExampleSet& set) {
-    if (set.target() == TargetKind::numbers)
-        return set.task() == examples::Task::chromatin ? "track" : "number";
+    if (set.target() == TargetKind::numbers) return set.traits().has_bins ? "track" : "number";
     return set.target() == TargetKind::classes ? "class" : "label";
 }
 
 void Recipe::check(const ExampleSet& set, const fs::path& folder) const {
     if (!set.rows(Split::test).empty()) return;
-    const bool records = set.task() == examples::Task::sequences;
+    const bool records = set.traits().has_records;
     throw InputError(fmt::format("no {} is of test, so the model could not be judged; give other {}, and "
                                  "--force to begin anew",
                                  records ? "row" : "bin", records ? "shares" : "--test"),
@@ -424,7 +423,7 @@ void Recipe::check(const ExampleSet& set, const fs::path& folder) const {
 
 std::unique_ptr<Recipe> recipe_of(const TrainSpec& spec) {
     spec.model.validate();
-    if (spec.model.task == examples::Task::sequences) return std::make_unique<SequencesRecipe>(spec);
+    if (traits_of(spec.model.task).has_records) return std::make_unique<SequencesRecipe>(spec);
     if (!spec.promoters.tss.empty()) return std::make_unique<PromotersRecipe>(spec);
     if (spec.tracks.signals.empty()) return std::make_unique<PeaksRecipe>(spec);
     return std::make_unique<TracksRecipe>(spec);

@@ -187,7 +187,7 @@ private:
         spec.examples = folder_ / examples_folder;
         spec.split = examples::Split::test;
         spec.task = spec_.model.task;
-        if (spec.task == examples::Task::chromatin) spec.strands = Strands::average;
+        if (traits_of(spec.task).has_bins) spec.strands = Strands::average;
         spec.outputs.paths = {score_file(name)};
         spec.device = spec_.model.device;
         spec.threads = spec_.model.threads;
@@ -292,7 +292,7 @@ std::vector<std::string> forecast_train(const TrainSpec& spec) {
     const double build = seconds_of([&] { build_examples(*recipe, scratch.path()); });
     const auto set = examples::ExampleSet::load(scratch.path() / examples_folder);
     FinetuneSpec model = model_spec(spec, scratch.path());
-    const bool records = model.task == examples::Task::sequences, promoters = !spec.promoters.tss.empty();
+    const bool records = traits_of(model.task).has_records, promoters = !spec.promoters.tss.empty();
     const RunPlan plan = records     ? plan_sequences(model, false)
                          : promoters ? plan_windows(model, false)
                                      : plan_bins(model, resolve_threads(model.threads), false);

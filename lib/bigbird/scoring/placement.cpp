@@ -98,18 +98,20 @@ Placement::Placement(std::span<const ModelFolder> models, bool by_records) : by_
     require_agreement(models);
     const TaskInfo& info = models.front().info;
     bounds_ = info.window;
-    promoters_ = info.task == examples::Task::promoter;
-    of_records_ = info.task == examples::Task::sequences;
+    promoters_ = info.traits().about_tss;
+    of_records_ = info.traits().has_records;
+    by_bases_ = info.traits().labels_bases;
     about_tss_ = promoters_ && !by_records;
     whole_records_ = of_records_ && std::ranges::all_of(models, [](const ModelFolder& model) {
                          return model.network->any_length();
                      });
     if (const auto bins = models.front().bins()) grid_ = bins->grid();
+    if (by_bases_) grid_ = info.base_grid();
 }
 
 void Placement::require_one_grid(std::span<const ModelFolder> models) const {
     for (const ModelFolder& model : models)
-        if (grid_ && model.bins()->grid() != *grid_)
+        if (by_bins() && model.bins()->grid() != *grid_)
             throw ConfigError("models that are averaged must have equal bins and windows");
 }
 

@@ -4,6 +4,7 @@
 //   bins     windows of a grid of contig coordinates (bins/config.hpp); a row has the mean of the bins that
 //   it
 //            overlaps, weighted by the overlap, so that it depends only on the reference and the row
+//   bases    windows of such a grid with bins of one base; each base has the scores of its token
 //   windows  one window around a row's middle, or around its TSS and on its strand (promoters)
 //   records  the sequence itself, whatever its length
 #pragma once
@@ -67,8 +68,10 @@ public:
     /// or if models differ in labels, task, window or bins.
     Placement(std::span<const ModelFolder> models, bool by_records);
 
-    bool by_bins() const { return grid_.has_value(); }
-    /// Of the first model's windows, if there are bins.
+    bool by_bins() const { return grid_ && !by_bases_; }
+    /// Whether each base of a row has scores; rows are then cut by core_rows().
+    bool by_bases() const { return by_bases_; }
+    /// Of the first model's windows, if it scores bins or bases.
     const bins::Grid& grid() const { return *grid_; }
     /// Throws ConfigError unless all models have the first one's grid.
     void require_one_grid(std::span<const ModelFolder> models) const;
@@ -98,7 +101,7 @@ public:
 private:
     rows::WindowBounds bounds_;
     bool promoters_ = false, of_records_ = false, whole_records_ = false, about_tss_ = false,
-         by_records_ = false;
+         by_records_ = false, by_bases_ = false;
     std::optional<bins::Grid> grid_;
 };
 

@@ -33,7 +33,7 @@ std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path
                                                const rows::SequenceColumns& columns, const RecordFit& fit);
 
 /// Rows of an example set, which must outlive the source: the part `window` of their windows or, for examples
-/// of Task::sequences, records with a `fit`. Without a split, all rows.
+/// for sequences, records with a `fit`. Without a split, all rows.
 std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& examples,
                                                 std::optional<examples::Split> split,
                                                 const rows::WindowBounds& window,
@@ -41,6 +41,10 @@ std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& exam
 
 /// The unchanged records of a FASTA, which must outlive the source.
 std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& records);
+
+/// The rows of `all`, cut where the cores of a grid with bins of one base begin, so that one window scores
+/// each. Rows of unknown number.
+std::unique_ptr<rows::RowSource> core_rows(std::unique_ptr<rows::RowSource> all, const bins::Grid& grid);
 
 /// Whether a row must be in the same part as the row before it.
 using AsBefore = std::function<bool(const rows::RegionRow& before, const rows::RegionRow& row)>;

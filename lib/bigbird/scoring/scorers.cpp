@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t bases_per_token = 4;  // approximate; only for the size of a chunk
 constexpr std::int64_t batches_per_chunk = 4, fewest_rows = 32, most_rows = 8192;
-constexpr std::size_t rows_of_bins_per_chunk = 4096;
+constexpr std::size_t rows_of_bins_per_chunk = 4096, rows_of_bases_per_chunk = 1024;
 constexpr std::size_t scores_at_once = std::size_t{1} << 24;
 constexpr std::size_t windows_kept = 4;
 
@@ -303,7 +303,140 @@ private:
     std::vector<GridRows> readers_;
 };
 
+class BasesScorer : public RowScorer {
+public:
+    BasesScorer(std::vector<ModelFolder> models, SequenceOf sequence_of, Strands strands,
+                std::int64_t batch_tokens)
+        : RowScorer(std::move(models), false),
+          sequence_of_(std::move(sequence_of)),
+          batch_tokens_(batch_tokens) {
+        for (const ModelFolder& model : models_)
+            for (const bool reverse : directions_of(strands))
+                readings_.push_back({&model, reverse});
+    }
+
+    std::size_t rows_per_chunk() const override { return rows_of_bases_per_chunk; }
+    std::size_t scores_of(const rows::RegionRow& row) const override {
+        return rows::is_scored(row.head.status) ? row.sequence.size() : 0;
+    }
+    PreparedRows prepare(std::span<rows::RegionRow> rows, int threads) const override {
+        PreparedRows prepared{.truncated = std::vector<bool>(rows.size(), false)};
+        std::map<genome::Interval, std::size_t> numbers;
+        std::vector<genome::Interval> windows;
+        const bins::Grid& grid = placement_.grid();
+        for (const rows::RegionRow& row : rows) {
+            if (!rows::is_scored(row.head.status)) continue;
+            const std::int64_t begin = grid.begin_of(grid.window_of(row.window.begin));
+            const genome::Interval window{row.window.contig, begin, begin + grid.window_bases()};
+            const auto [found, is_new] = numbers.emplace(window, windows.size());
+            if (is_new) windows.push_back(window);
+            prepared.places.push_back({row.window, true});
+            prepared.window_of.push_back(found->second);
+        }
+        prepared.readings.assign(readings_.size(), std::vector<EncodedWindow>(windows.size()));
+        parallel_for(std::ssize(windows), threads, [&](std::int64_t i) {
+            const auto at = static_cast<std::size_t>(i);
+            const std::string dna = sequence_of_(windows[at]);
+            for (std::size_t r = 0; r < readings_.size(); ++r)
+                prepared.readings[r][at] = readings_[r].model->network->encode(dna, readings_[r].reverse);
+        });
+        return prepared;
+    }
+    std::vector<float> score(const PreparedRows& rows,
+                             const std::function<void(double)>& after_batch) override {
+        const at::NoGradGuard no_gradients;
+        std::vector<std::vector<RowScores>> of_windows(rows.readings.front().size());
+        std::size_t count = 0;  // scores before the row
+        for (std::size_t i = 0; i < rows.places.size(); ++i) {
+            const genome::Interval& where = rows.places[i].where;
+            const std::int64_t first = placement_.grid().place_of(where.begin);
+            of_windows[rows.window_of[i]].push_back({first, first + where.size(), count});
+            count += static_cast<std::size_t>(where.size()) * labels().size();
+        }
+        std::vector<double> sums(count, 0);
+        for (std::size_t r = 0; r < readings_.size(); ++r) {
+            add(
+                readings_[r], rows.readings[r], of_windows, sums,
+                [&](double part) {
+                    if (after_batch)
+                        after_batch((static_cast<double>(r) + part) / static_cast<double>(readings_.size()));
+                });
+        }
+        std::vector<float> scores(count);
+        std::ranges::transform(sums, scores.begin(), [&](double sum) {
+            return static_cast<float>(sum / static_cast<double>(readings_.size()));
+        });
+        return scores;
+    }
+
+private:
+    struct Reading {
+        const ModelFolder* model;
+        bool reverse;
+    };
+    /// The bases of a row, from its window's first base, and where their scores begin.
+    struct RowScores {
+        std::int64_t begin, end;
+        std::size_t scores;
+    };
+
+    /// Adds the scores of one reading of all windows.
+    void add(const Reading& reading, std::span<const EncodedWindow> windows,
+             const std::vector<std::vector<RowScores>>& of_windows, std::vector<double>& sums,
+             const std::function<void(double)>& after_group) const {
+        const auto& [model, reverse] = reading;
+        const TaskNetwork& network = *model->network;
+        const auto groups = network.group(windows, batch_tokens_, model::sizes_for_scores(network.device()));
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            stop_if_asked();
+            const at::Tensor all = model->calibration.probabilities(network.logits(windows, groups[g]))
+                                       .to(at::kCPU)
+                                       .contiguous();  // (group, tokens, labels)
+            for (std::size_t i = 0; i < groups[g].size(); ++i) {
+                const std::size_t window = groups[g][i];
+                if (i > 0 && window == groups[g][i - 1]) break;  // the group is filled up
+                const at::Tensor values = all[static_cast<std::int64_t>(i)];
+                const std::vector<std::int64_t> tokens =
+                    tokens_of_bases(network.spans(windows[window]), reverse);
+                for (const RowScores& row : of_windows[window])
+                    add(row, tokens, values.const_data_ptr<float>(), sums);
+            }
+            after_group(static_cast<double>(g + 1) / static_cast<double>(groups.size()));
+        }
+    }
+    /// The token of each base of a window; -1: none.
+    std::vector<std::int64_t> tokens_of_bases(std::span<const TokenSpan> spans, bool reverse) const {
+        std::vector<std::int64_t> tokens(static_cast<std::size_t>(placement_.grid().window_bases()), -1);
+        for (std::size_t token = 0; token < spans.size(); ++token)
+            std::fill(tokens.begin() + spans[token].begin, tokens.begin() + spans[token].end,
+                      static_cast<std::int64_t>(token));
+        if (reverse) std::ranges::reverse(tokens);
+        return tokens;
+    }
+    void add(const RowScores& row, std::span<const std::int64_t> tokens, const float* values,
+             std::vector<double>& sums) const {
+        const std::size_t width = labels().size();
+        double* sum = sums.data() + row.scores;
+        for (std::int64_t base = row.begin; base < row.end; ++base) {
+            const std::int64_t token = tokens[static_cast<std::size_t>(base)];
+            for (std::size_t i = 0; i < width; ++i)
+                *sum++ += token < 0
+                              ? std::numeric_limits<double>::quiet_NaN()
+                              : static_cast<double>(values[static_cast<std::size_t>(token) * width + i]);
+        }
+    }
+
+    SequenceOf sequence_of_;
+    std::int64_t batch_tokens_;
+    std::vector<Reading> readings_;
+};
+
 }  // namespace
+
+std::unique_ptr<RowScorer> bases_scorer(std::vector<ModelFolder> models, SequenceOf sequence_of,
+                                        Strands strands, std::int64_t batch_tokens) {
+    return std::make_unique<BasesScorer>(std::move(models), std::move(sequence_of), strands, batch_tokens);
+}
 
 std::unique_ptr<RowScorer> bins_scorer(std::vector<ModelFolder> models, SequenceOf sequence_of,
                                        const BinsScoring& how) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How models score rows that a Placement places: a window per row (Predictor), or bins, where adjacent rows
-// share a window's forward pass.
+// How models score rows that a Placement places: a window per row (Predictor), or bins or bases, where
+// adjacent rows share a window's forward pass.
 #pragma once
 
 #include "bigbird/bins/config.hpp"
@@ -80,7 +80,10 @@ struct PreparedRows {
     std::vector<std::vector<EncodedWindow>> readings{};  ///< [reading][kept window]
     std::vector<std::size_t> kept{};                     ///< indices of the windows that are not only N
 
-    /// For bin models.
+    /// For models that label bases: the window, an index into a reading, of each row that is scored.
+    std::vector<std::size_t> window_of{};
+
+    /// For bin models and models that label bases.
     std::vector<GridRow> places{};
     std::unordered_map<std::string, std::string> sequences{};  ///< by contig, where rows have their own
 };
@@ -93,9 +96,13 @@ public:
     virtual ~RowScorer() = default;
     /// Number of rows per chunk: enough to fill batches, and few enough for memory.
     virtual std::size_t rows_per_chunk() const = 0;
-    /// Prepares filled rows and moves their sequences out. Can run concurrently with score().
+    /// Number of scores per label that a filled row gets: one, or one for each base.
+    virtual std::size_t scores_of(const rows::RegionRow&) const { return 1; }
+    /// Prepares filled rows and moves their sequences out, unless bases have scores. Can run concurrently
+    /// with score().
     virtual PreparedRows prepare(std::span<rows::RegionRow> rows, int threads) const = 0;
-    /// Returns probabilities (rows, labels) in row-major order; NaN for rows that are not scored.
+    /// Returns probabilities (scores_of() of all rows, labels) in row-major order; NaN for rows, and bases,
+    /// that are not scored.
     /// `after_batch` gets the completed share, 0 to 1. One thread at a time.
     virtual std::vector<float> score(const PreparedRows& rows,
                                      const std::function<void(double)>& after_batch) = 0;
@@ -152,5 +159,10 @@ struct BinsScoring {
 /// Placement.
 std::unique_ptr<RowScorer> bins_scorer(std::vector<ModelFolder> models, SequenceOf sequence_of,
                                        const BinsScoring& how);
+
+/// A scorer of every base of the rows of core_rows(): a base has the probabilities of its token, NaN if no
+/// token spells it. Throws as Placement.
+std::unique_ptr<RowScorer> bases_scorer(std::vector<ModelFolder> models, SequenceOf sequence_of,
+                                        Strands strands, std::int64_t batch_tokens);
 
 }  // namespace bigbird::tasks

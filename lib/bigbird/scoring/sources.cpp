@@ -5,6 +5,7 @@
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/scoring/score_rows.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -161,6 +162,34 @@ private:
     std::size_t next_ = 0;
 };
 
+class CoreRows : public rows::RowSource {
+public:
+    CoreRows(std::unique_ptr<rows::RowSource> all, const bins::Grid& grid)
+        : all_(std::move(all)), grid_(grid) {}
+
+    std::optional<rows::RegionRow> next() override {
+        if (!rest_) rest_ = all_->next();
+        if (!rest_ || !rows::is_scored(rest_->head.status)) return std::exchange(rest_, std::nullopt);
+        rows::RegionRow row = *rest_;
+        if (row.window.size() == 0) row.head.status = rows::RowStatus::all_n;
+        const std::int64_t core = grid_.window_of(row.window.begin);
+        row.window.end = std::min(row.window.end, (core + 1) * grid_.core_bins());
+        rest_->window.begin = row.window.end;
+        row.head.where = {row.head.where.contig, row.window.begin, row.window.end};
+        row.last_of_line = rest_->window.size() == 0;
+        if (row.last_of_line) rest_.reset();
+        return row;
+    }
+    void fill(rows::RegionRow& row) const override { all_->fill(row); }
+    void report() const override { all_->report(); }
+    std::int64_t total() const override { return 0; }
+
+private:
+    std::unique_ptr<rows::RowSource> all_;
+    bins::Grid grid_;
+    std::optional<rows::RegionRow> rest_;  ///< what is left of a row
+};
+
 class ShardRows : public rows::RowSource {
 public:
     ShardRows(std::unique_ptr<rows::RowSource> all, const Shard& shard, AsBefore as_before)
@@ -206,6 +235,10 @@ std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path
 
 std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& records) {
     return std::make_unique<SequenceSource>(records);
+}
+
+std::unique_ptr<rows::RowSource> core_rows(std::unique_ptr<rows::RowSource> all, const bins::Grid& grid) {
+    return std::make_unique<CoreRows>(std::move(all), grid);
 }
 
 std::unique_ptr<rows::RowSource> shard_rows(std::unique_ptr<rows::RowSource> all, const Shard& shard,

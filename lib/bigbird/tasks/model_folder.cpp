@@ -35,7 +35,6 @@ std::vector<genome::Contig> longest(std::vector<genome::Contig> contigs) {
 examples::Task parse_task(const std::string& text, const fs::path& where) {
     for (const auto& choice : examples::task_choices)
         if (text == choice.word) return choice.value;
-    if (text == "tokens") throw InputError("is a model of tokens: use predict-tokens", where);
     throw InputError("is a model for the task '" + text + "', which this version does not know", where);
 }
 
@@ -45,23 +44,14 @@ void require_format(const Json& json, const fs::path& where) {
                      where);
 }
 
-TaskInfo read_bases_info(const fs::path& directory) {
-    const fs::path where = directory / "config.json";
-    const Json json = task_description(directory);
-    if (!json.is_object() || json.value("task", Json()) != "tokens")
-        throw InputError("is no model of tokens: finetune-tokens makes one", where);
-    try {
-        require_format(json, where);
-        const auto window = whole_number(json, "window"), margin = whole_number(json, "margin");
-        TaskInfo info = bases_info(window, margin, examples::contigs_from(json.at("contigs")));
-        info.training = json.value("training", Json::object());
-        if (margin < 0 || margin > rows::longest_window || info.base_grid().core_bins() < 1)
-            throw InputError("has a window without bases", where);
-        if (window > rows::longest_window) throw InputError("has a window of more than 2^24 bases", where);
-        return info;
-    } catch (const Json::exception&) {
-        throw InputError("says nothing complete of its windows under bigbird_dna.task_model", where);
-    }
+/// Of a model that labels bases.
+void read_windows(const Json& json, TaskInfo& info, const fs::path& where) {
+    info.window = {0, whole_number(json, "window")};
+    const std::int64_t margin = info.margin.emplace(whole_number(json, "margin"));
+    if (margin < 0 || margin > rows::longest_window || info.base_grid().core_bins() < 1)
+        throw InputError("has a window without bases", where);
+    if (info.window.end > rows::longest_window)
+        throw InputError("has a window of more than 2^24 bases", where);
 }
 
 std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskInfo& info,
@@ -69,7 +59,8 @@ std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskI
     tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, model::read_config(directory));
     model::SequenceClassifier network = model::load_classifier(directory, device);
     network->eval();
-    if (info.labels_bases()) return bigbird_tokens(std::move(network), std::move(tokenizer), computing);
+    if (info.traits().labels_bases)
+        return bigbird_tokens(std::move(network), std::move(tokenizer), computing);
     if (network->config().classifier_head == "bins") {
         return bigbird_bins(std::move(network), std::move(tokenizer),
                             bins::grid_from_json(info.network, directory / "config.json"), computing);
@@ -123,7 +114,7 @@ TaskInfo task_info_of(const examples::ExampleSet& examples) {
     info.task = examples.task();
     info.target = examples.target();
     info.window = examples.bounds();
-    if (info.task == examples::Task::promoter) {
+    if (info.traits().about_tss) {
         const Json parameters = manifest.value("parameters", Json());
         const Json negatives = parameters.is_object() ? parameters.value("negatives", Json()) : Json();
         if (negatives.is_string()) info.negatives = negatives.get<std::string>();
@@ -134,6 +125,7 @@ TaskInfo task_info_of(const examples::ExampleSet& examples) {
 
 TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome::Contig> contigs) {
     TaskInfo info;
+    info.task = examples::Task::tokens;
     info.window = {0, window};
     info.margin = margin;
     info.contigs = longest(std::move(contigs));
@@ -141,7 +133,7 @@ TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome
 }
 
 LinkFunction TaskInfo::link() const {
-    Json description{{"task", labels_bases() ? "tokens" : to_string(task)},
+    Json description{{"task", to_string(task)},
                      {"target", word_of(examples::target_choices, target)},
                      {"architecture", architecture}};
     if (standardisation) description["standardisation"] = Json::object();
@@ -152,11 +144,12 @@ Json to_json(const TaskInfo& info) {
     Json json = {{"format", format_version},
                  {"version", std::string(version())},
                  {"link", word_of(link_words, info.link())}};
-    if (info.labels_bases()) {
-        json.update(Json{{"task", "tokens"}, {"window", info.window.size()}, {"margin", *info.margin}});
+    json["task"] = to_string(info.task);
+    if (info.traits().labels_bases) {
+        json.update(Json{{"window", info.window.size()}, {"margin", *info.margin}});
     } else {
-        json.update(Json{{"task", std::string(to_string(info.task))}, {"window", to_string(info.window)}});
-        if (info.task == examples::Task::sequences || info.target != examples::TargetKind::labels)
+        json["window"] = to_string(info.window);
+        if (info.traits().has_records || info.target != examples::TargetKind::labels)
             json["target"] = word_of(examples::target_choices, info.target);
         if (const auto& scale = info.standardisation)
             json["standardisation"] = {{"mean", scale->mean}, {"deviation", scale->deviation}};
@@ -196,7 +189,13 @@ TaskInfo read_task_info(const fs::path& directory) {
         link_in(json);  // throws for one that is not known
         TaskInfo info;
         info.task = parse_task(json.at("task").get<std::string>(), where);
-        if (info.task == examples::Task::sequences || json.contains("target")) {
+        info.contigs = examples::contigs_from(json.at("contigs"));
+        info.training = json.value("training", Json::object());
+        if (info.traits().labels_bases) {
+            read_windows(json, info, where);
+            return info;
+        }
+        if (info.traits().has_records || json.contains("target")) {
             info.target =
                 parse_choice(examples::target_choices, "target", json.at("target").get<std::string>());
             if (json.contains("standardisation")) {
@@ -212,8 +211,6 @@ TaskInfo read_task_info(const fs::path& directory) {
         info.network = json.value("network", Json::object());
         info.pooling = parse_choice(pooling_choices, "--pooling", json.value("pooling", "cls"));
         info.negatives = json.value("negatives", "");
-        info.contigs = examples::contigs_from(json.at("contigs"));
-        info.training = json.value("training", Json::object());
         return info;
     } catch (const Json::exception&) {
         throw InputError(damaged + "a value is missing or of another kind", where);
@@ -226,7 +223,7 @@ ModelFolder open_model(const fs::path& path, std::optional<examples::Task> task,
                        const ComputeOptions& computing) {
     const fs::path directory = training::find_model(path);
     TaskInfo info = read_task_info(directory);
-    if (task && info.task != *task) {
+    if (task ? info.task != *task : info.traits().labels_bases) {
         const std::string own(to_string(info.task));
         throw InputError("is a " + own + " model; use predict-" + own, directory);
     }
@@ -239,12 +236,6 @@ std::vector<ModelFolder> open_models(std::span<const fs::path> paths, std::optio
     for (const fs::path& path : paths)
         models.push_back(open_model(path, task, job.device, job.computing));
     return models;
-}
-
-ModelFolder open_bases_model(const fs::path& path, const at::Device& device,
-                             const ComputeOptions& computing) {
-    const fs::path directory = training::find_model(path);
-    return open_folder(directory, read_bases_info(directory), device, computing);
 }
 
 at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& labels) {

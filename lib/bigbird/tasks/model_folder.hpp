@@ -43,12 +43,12 @@ struct TaskInfo {
     std::vector<genome::Contig> contigs;
     Json training = Json::object();  ///< options and checksums of the fine-tuning, only for information
 
-    bool labels_bases() const { return margin.has_value(); }
+    const examples::TaskTraits& traits() const { return traits_of(task); }
     /// The row of `architecture`. Throws ConfigError if there is none.
     const Architecture& row() const { return architecture_of(architecture); }
     bool reads_records() const { return row().reads_records(task, target); }
     LinkFunction link() const;  ///< of a new model; an opened one has ModelFolder::calibration
-    /// The grid of a base model's windows on a contig, with bins of one base.
+    /// The grid of windows on a contig of a model that labels bases, with bins of one base.
     bins::Grid base_grid() const {
         return {.bin = 1, .window_bins = window.size(), .margin_bins = margin.value_or(0)};
     }
@@ -88,16 +88,13 @@ struct ModelFolder {
 at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& labels);
 
 /// Opens a model of finetune-* (training::find_model). Throws InputError: not a task model, another task than
-/// `task`, if there is one, or labels.tsv, weights, calibration and tokenizer that contradict each other.
-/// `computing` is for BigBird and bigbird-bins.
+/// `task` (if there is none, a model that labels bases, which only predict takes), or labels.tsv, weights,
+/// calibration and tokenizer that contradict each other. `computing` is for BigBird and bigbird-bins.
 ModelFolder open_model(const std::filesystem::path& path, std::optional<examples::Task> task,
                        const at::Device& device, const ComputeOptions& computing = {});
 /// Opens several, each as open_model() does.
 std::vector<ModelFolder> open_models(std::span<const std::filesystem::path> paths,
                                      std::optional<examples::Task> task, const Job& job);
-/// Opens a model of finetune-tokens.
-ModelFolder open_bases_model(const std::filesystem::path& path, const at::Device& device,
-                             const ComputeOptions& computing = {});
 
 /// A checksum of names and lengths, for provenance.
 std::string contigs_checksum(const genome::ReferenceGenome& reference);

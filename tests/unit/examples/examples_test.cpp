@@ -120,6 +120,10 @@ DOCTEST_TEST_CASE(
     fresh();
     testing::write_file(folder / "c/sequences.bed", "1\t0\t2\ttrain\n1\t2\t4\ttrain\n3\t4\t6\ttrain\n");
     DOCTEST_CHECK(testing::holds(message(), "sequences.2bit: lacks contig '3'"));
+    Json manifest = read_json(folder / "c/manifest.json");
+    manifest["task"] = "tokens";
+    testing::write_file(folder / "c/manifest.json", manifest.dump());
+    DOCTEST_CHECK(testing::holds(message(), "is for the task 'tokens', which has no folders of examples"));
 }
 
 DOCTEST_TEST_CASE("examples: named pipes in place of files are refused, and not waited for") {

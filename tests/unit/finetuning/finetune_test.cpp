@@ -75,16 +75,16 @@ struct BinScene {
     }
 };
 
-FinetuneTokensSpec spec_of(const LabelledGenome& genome) {
+FinetuneSpec spec_of(const LabelledGenome& genome) {
     write_tiny_pretrained(genome.folder / "pretrained", 1);
-    FinetuneTokensSpec spec;
-    spec.labels = genome.folder / "labels.bed";
-    spec.references = {genome.folder / "genome.fa"};
+    FinetuneSpec spec = token_model_spec();
+    spec.tokens.labels = genome.folder / "labels.bed";
+    spec.tokens.references = {genome.folder / "genome.fa"};
     spec.pretrained = genome.folder / "pretrained";
     spec.output = genome.folder / "run";
-    spec.validation = {"c:6001-7000"};
-    spec.test = {"c:7001-8000"};
-    spec.window = 200;
+    spec.tokens.validation = {"c:6001-7000"};
+    spec.tokens.test = {"c:7001-8000"};
+    spec.tokens.window = 200;
     spec.batch_size = 2;
     spec.learning_rate.total_steps = 3;
     spec.device = "cpu";
@@ -261,51 +261,53 @@ DOCTEST_TEST_CASE("finetune: bins, what does not belong is refused in a sentence
 
 DOCTEST_TEST_CASE("finetune: tokens, a run leaves a model that says how it was made") {
     const LabelledGenome genome;
-    const FinetuneTokensSpec spec = spec_of(genome);
-    const training::LoopResult result = finetune_tokens(spec);
+    const FinetuneSpec spec = spec_of(genome);
+    const training::LoopResult result = finetune(spec);
     DOCTEST_CHECK(result.steps == 3);
     DOCTEST_CHECK(result.best_step.has_value());
-    const ModelFolder loaded = open_bases_model(spec.output, at::kCPU);
+    const ModelFolder loaded = open_model(spec.output, examples::Task::tokens, at::kCPU);
     DOCTEST_CHECK(loaded.info.window.size() == 200);
     DOCTEST_CHECK(loaded.info.margin == 25);
     DOCTEST_CHECK(loaded.labels.size() == 3);
     DOCTEST_CHECK(loaded.labels[1].positives == 58 * 42);  // of train, without the two places that are N
     DOCTEST_CHECK(loaded.info.training["--validation"][0] == "c:6000-7000");
-    DOCTEST_CHECK(finetune_tokens(spec).finished_before);
-    FinetuneTokensSpec other = spec;
+    DOCTEST_CHECK(finetune(spec).finished_before);
+    FinetuneSpec other = spec;
     other.positive_weight = std::nullopt;
-    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finetune_tokens(other); }), "--label-weights"));
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finetune(other); }), "--label-weights"));
 }
 
 DOCTEST_TEST_CASE("finetune: tokens, --calibration none is recorded, and validation is not") {
     const LabelledGenome genome;
-    FinetuneTokensSpec spec = spec_of(genome);
-    finetune_tokens(spec);
-    DOCTEST_CHECK_FALSE(open_bases_model(spec.output, at::kCPU).info.training.contains("--calibration"));
+    FinetuneSpec spec = spec_of(genome);
+    finetune(spec);
+    DOCTEST_CHECK_FALSE(
+        open_model(spec.output, examples::Task::tokens, at::kCPU).info.training.contains("--calibration"));
     const std::string card = read_file(spec.output / "model" / "README.md");
     DOCTEST_CHECK(holds(card, "They were fitted on 1,000 bases of validation"));
     spec.calibrates = false;
-    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finetune_tokens(spec); }), "--calibration"));
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finetune(spec); }), "--calibration"));
     spec.output = genome.folder / "plain";
-    finetune_tokens(spec);
-    DOCTEST_CHECK(open_bases_model(spec.output, at::kCPU).info.training["--calibration"] == "none");
+    finetune(spec);
+    DOCTEST_CHECK(open_model(spec.output, examples::Task::tokens, at::kCPU).info.training["--calibration"] ==
+                  "none");
     DOCTEST_CHECK(holds(read_file(spec.output / "model" / "README.md"), "they were not calibrated"));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(spec.output / "model" / "calibration.json"));
 }
 
 DOCTEST_TEST_CASE("finetune: tokens, by default a window is what the model's positions hold") {
     const LabelledGenome genome;
-    FinetuneTokensSpec spec = spec_of(genome);
-    spec.window = 0;
-    spec.include = {"c:1-3000"};
-    spec.validation = spec.test = {};
-    finetune_tokens(spec);
-    const ModelFolder loaded = open_bases_model(spec.output, at::kCPU);
+    FinetuneSpec spec = spec_of(genome);
+    spec.tokens.window = 0;
+    spec.tokens.include = {"c:1-3000"};
+    spec.tokens.validation = spec.tokens.test = {};
+    finetune(spec);
+    const ModelFolder loaded = open_model(spec.output, examples::Task::tokens, at::kCPU);
     DOCTEST_CHECK(loaded.info.window.size() > 510);  // of 512 positions each holds a base or more
     DOCTEST_CHECK(loaded.labels[1].positives == 28 * 42);
-    spec.window = 5000;
+    spec.tokens.window = 5000;
     spec.output = genome.folder / "other";
     DOCTEST_CHECK(message_of<ConfigError>([&] {
-                      finetune_tokens(spec);
+                      finetune(spec);
                   }).starts_with("--window 5000: the model's positions hold the tokens of "));
 }

@@ -185,7 +185,7 @@ DOCTEST_TEST_CASE("task_card: says what was learned from, what it is worth and h
     const std::string calibrated = model::to_text(task_card(facts, model));
     DOCTEST_CHECK(holds(calibrated, "A temperature of 2.5"));
     DOCTEST_CHECK(holds(calibrated, "1,234 rows of validation"));
-    facts.task = "tokens";
+    facts.task = examples::Task::tokens;
     std::ofstream(folder / "calibration.json")
         << R"({"format": 1, "temperature": 2.5, "biases": [0, 1], "bases_of_validation": 4321,
                "cross_entropy_before": 0.5, "cross_entropy_after": 0.25})";

@@ -65,12 +65,10 @@ struct Bases {
         config.hidden_dropout_prob = 0.1;
         model::SequenceClassifier module(config);
         model::initialise(*module, config, 7);
-        FinetuneTokensSpec tokens;
-        static_cast<ClassifierSpec&>(tokens) = spec;
         const auto network = bigbird_tokens(std::move(module), small_tokenizer(), {});
         const TaskInfo info = bases_info(200, 25);
         return std::make_unique<TrainTask>(
-            network, std::make_unique<BaseData>(network, splits, info, tiny_labels(), tokens), info, tokens);
+            network, std::make_unique<BaseData>(network, splits, info, tiny_labels(), spec), info, spec);
     }
 };
 

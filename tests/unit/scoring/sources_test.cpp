@@ -39,6 +39,20 @@ std::vector<rows::RegionRow> part_of(std::int64_t count, const Shard& shard,
     return part;
 }
 
+/// A row of bases 30 to 95, one without bases and one that is no BED.
+class ThreeRows : public GivenRows {
+public:
+    ThreeRows() : GivenRows(3) {}
+    std::optional<rows::RegionRow> next() override {
+        auto row = GivenRows::next();
+        if (row && row->line == 0) row->window = {"c", 30, 95};
+        if (row && row->line == 1) row->window = {"c", 40, 40};
+        if (row && row->line == 2) row->head.status = rows::RowStatus::malformed;
+        if (row && row->line < 2) row->head.where = {"chrc", row->window.begin, row->window.end};
+        return row;
+    }
+};
+
 const tasks::AsBefore alone = [](const rows::RegionRow&, const rows::RegionRow&) { return false; };
 
 }  // namespace
@@ -139,4 +153,21 @@ DOCTEST_TEST_CASE("sources: sequences of a table are cut or padded about their m
     DOCTEST_CHECK(whole[2].head.status == rows::RowStatus::has_n);
     DOCTEST_CHECK(rows_with({.window = 2})[2].sequence == "AN");
     DOCTEST_CHECK(rows_with({.window = 1})[2].head.status == rows::RowStatus::all_n);
+}
+
+DOCTEST_TEST_CASE("sources: rows are cut where the cores of windows begin") {
+    const auto source =
+        tasks::core_rows(std::make_unique<ThreeRows>(), {.bin = 1, .window_bins = 60, .margin_bins = 10});
+    std::vector<rows::RegionRow> rows;
+    while (std::optional<rows::RegionRow> row = source->next())
+        rows.push_back(*row);
+    DOCTEST_REQUIRE(rows.size() == 5);
+    DOCTEST_CHECK(rows[0].window == genome::Interval{"c", 30, 40});
+    DOCTEST_CHECK(rows[0].head.where == genome::Interval{"chrc", 30, 40});
+    DOCTEST_CHECK_FALSE(rows[0].last_of_line);
+    DOCTEST_CHECK(rows[1].window == genome::Interval{"c", 40, 80});
+    DOCTEST_CHECK(rows[2].window == genome::Interval{"c", 80, 95});
+    DOCTEST_CHECK(rows[2].last_of_line);
+    DOCTEST_CHECK((rows[3].head.status == rows::RowStatus::all_n));
+    DOCTEST_CHECK((rows[4].head.status == rows::RowStatus::malformed));
 }

@@ -125,8 +125,8 @@ DOCTEST_TEST_CASE("model_folder: another build of the genome is told by its cont
 DOCTEST_TEST_CASE("model_folder: a model of bases is opened with its windows and labels") {
     const TempDir folder;
     write_labeller(folder / "m", 200, 25);
-    const ModelFolder model = open_bases_model(folder / "m", at::kCPU);
-    DOCTEST_CHECK(model.info.labels_bases());
+    const ModelFolder model = open_model(folder / "m", examples::Task::tokens, at::kCPU);
+    DOCTEST_CHECK(model.info.traits().labels_bases);
     DOCTEST_CHECK(model.info.base_grid().core_bins() == 150);
     DOCTEST_CHECK(model.info.contigs.size() == 1);
     DOCTEST_CHECK(model.labels[1].name == "motif");
@@ -134,17 +134,17 @@ DOCTEST_TEST_CASE("model_folder: a model of bases is opened with its windows and
     DOCTEST_CHECK((model.network->segments() == Segments::tokens));
     DOCTEST_CHECK(model::read_architecture(folder / "m") == "BigBirdForTokenClassification");
     DOCTEST_CHECK(refusal(folder / "m", examples::Task::chromatin) ==
-                  (folder / "m/config.json").string() + ": is a model of tokens: use predict-tokens");
+                  (folder / "m").string() + ": is a tokens model; use predict-tokens");
+    DOCTEST_CHECK(message_of<InputError>([&] { open_model(folder / "m", std::nullopt, at::kCPU); }) ==
+                  (folder / "m").string() + ": is a tokens model; use predict-tokens");
 }
 
 DOCTEST_TEST_CASE("model_folder: what is no model of bases is refused") {
     const TempDir folder;
-    const auto refused = [&](const char* name) {
-        return message_of<InputError>([&] { open_bases_model(folder / name, at::kCPU); });
-    };
+    const auto refused = [&](const char* name) { return refusal(folder / name, examples::Task::tokens); };
     write_tiny_pretrained(folder / "p", 1);
     DOCTEST_CHECK(refused("p") ==
-                  (folder / "p/config.json").string() + ": is no model of tokens: finetune-tokens makes one");
+                  (folder / "p/config.json").string() + ": is no model for a task: finetune makes one");
     const std::int64_t huge = std::int64_t{1} << 62;
     for (const std::int64_t margin : {std::int64_t{100}, std::int64_t{-1}, huge}) {
         DOCTEST_CAPTURE(margin);

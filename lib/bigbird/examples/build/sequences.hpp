@@ -41,7 +41,7 @@ struct SequencesOptions {
     void validate() const;
 };
 
-/// Writes an example folder of Task::sequences (FORMAT.md) into the empty `folder`. Classes are in numeric
+/// Writes an example folder for sequences (FORMAT.md) into the empty `folder`. Classes are in numeric
 /// order if all are whole numbers, else in byte order. Logs records, lengths, letters, class balance,
 /// sequences with contradicting labels and what validation and test share with train; manifest.json has these
 /// under "statistics". Throws InputError, with file and line where there is one, and ConfigError. Memory: all

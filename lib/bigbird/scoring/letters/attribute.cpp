@@ -73,11 +73,7 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
                           " is a model of k-mers, whose scores have no gradients; predict-mutagenesis and "
                           "predict tell the effects of changes without them");
     }
-    if (model.network->reads_tokens()) {
-        if (model.network->segments() != Segments::tokens) return;
-        throw ConfigError(path.string() +
-                          " labels bases, which attribute does not take; predict-tokens scores them");
-    }
+    if (model.network->reads_tokens()) return;
     if (!records && !model.bins()) {
         throw ConfigError(path.string() + " is a baseline (" + model.info.architecture +
                           "), and attribute takes bin models (bigbird-bins) and sequence models");

@@ -277,7 +277,7 @@ EmbedReport embed(const EmbedSpec& spec) {
         by_regions ? genome::open_references(spec.references) : genome::open_records(spec.sequences);
     const Job job = open_job(spec);
     const fs::path directory = training::find_model(spec.model);
-    const bool by_bins = is_task_model(directory) && read_task_info(directory).architecture == bins_name;
+    const bool by_bins = is_task_model(directory) && read_task_info(directory).row().scores_bins();
     std::unique_ptr<RowEmbedder> embedder;
     if (by_bins)
         embedder = std::make_unique<BinEmbedder>(spec, directory, job, *genome);

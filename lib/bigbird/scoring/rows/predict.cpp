@@ -8,6 +8,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/genome/reference/region_text.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/sinks.hpp"
 #include "bigbird/rows/region_rows.hpp"
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t most_chunk_bases = std::int64_t{1} << 26;  ///< bases of a chunk's sequences
+constexpr std::int64_t cores_per_chunk = 128;  ///< of a model that labels bases, as bases of a chunk
 
 struct Chunk {
     std::vector<rows::RegionRow> rows;
@@ -124,23 +126,56 @@ private:
     std::vector<float> best_;
 };
 
+/// Calls `put` with each run of a row's bases with equal scores, and these; without them where the model
+/// reads none of the bases. `scores`: (bases, labels).
+template <typename Put>
+void for_each_run(const rows::RegionRow& row, std::span<const float> scores, std::size_t labels,
+                  const Put& put) {
+    const auto of_base = [&](std::size_t base) { return scores.subspan(base * labels, labels); };
+    const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    rows::RegionRow run{.head = row.head, .segment = row.segment};
+    const std::int64_t first = row.head.where.begin;
+    for (std::size_t begin = 0, end = 0; begin < row.sequence.size(); begin = end) {
+        do
+            ++end;
+        while (end < row.sequence.size() && std::ranges::equal(of_base(begin), of_base(end), same));
+        const std::string_view dna = std::string_view(row.sequence).substr(begin, end - begin);
+        run.head.where.begin = first + static_cast<std::int64_t>(begin);
+        run.head.where.end = first + static_cast<std::int64_t>(end);
+        run.head.n_fraction = genome::n_fraction(dna);
+        run.head.status = rows::status_of(dna);
+        const bool has_letters = rows::is_scored(run.head.status), is_read = !std::isnan(of_base(begin)[0]);
+        if (has_letters && !is_read) run.head.status = rows::RowStatus::truncated;
+        put(run, has_letters && is_read ? of_base(begin) : std::span<const float>());
+    }
+}
+
 void write_chunk(Chunk& chunk, std::span<const float> scores, const RowScorer& scorer, RowWriter& writer,
                  PredictReport& report) {
     const std::size_t labels = scorer.labels().size();
     const Placement& placement = scorer.placement();
     const std::int64_t bin =
         placement.by_bins() ? placement.grid().bin : std::numeric_limits<std::int64_t>::max();
-    for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
-        rows::RegionRow& row = chunk.rows[i];
-        if (chunk.prepared.truncated[i]) row.head.status = rows::RowStatus::truncated;
+    const auto write = [&](const rows::RegionRow& row, std::span<const float> values) {
         report.truncated += row.head.status == rows::RowStatus::truncated ? 1 : 0;
-        const bool scored = rows::is_scored(row.head.status);
-        const auto values = scored ? scores.subspan(i * labels, labels) : std::span<const float>();
         report.not_numbers += std::ranges::all_of(values, [](float x) { return std::isfinite(x); }) ? 0 : 1;
         writer.write(row, values);
         ++report.rows;
-        report.scored += scored ? 1 : 0;
-        report.longer += scored && row.window.size() > bin ? 1 : 0;
+        report.scored += values.empty() ? 0 : 1;
+        report.longer += !values.empty() && row.window.size() > bin ? 1 : 0;
+    };
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
+        rows::RegionRow& row = chunk.rows[i];
+        if (chunk.prepared.truncated[i]) row.head.status = rows::RowStatus::truncated;
+        const std::size_t count = scorer.scores_of(row) * labels;
+        const bool scored = rows::is_scored(row.head.status);
+        const auto values = scored ? scores.subspan(next, count) : std::span<const float>();
+        next += count;
+        if (scored && placement.by_bases())
+            for_each_run(row, values, labels, write);
+        else
+            write(row, values);
     }
 }
 
@@ -150,8 +185,11 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
                                    {"task", std::string(to_string(spec.task))}};
     for (const ModelFolder& model : predictor.models())
         provenance.emplace_back("model_sha256", model.sha256);
-    provenance.emplace_back("window", to_string(predictor.info().window));
+    const TaskInfo& info = predictor.info();
     const Placement& placement = predictor.placement();
+    provenance.emplace_back(
+        "window", placement.by_bases() ? std::to_string(info.window.size()) : to_string(info.window));
+    if (placement.by_bases()) provenance.emplace_back("margin", std::to_string(*info.margin));
     if (placement.by_bins()) {
         provenance.emplace_back("bin", std::to_string(placement.grid().bin));
         provenance.emplace_back("margin_bins", std::to_string(placement.grid().margin_bins));
@@ -163,7 +201,7 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
     } else if (placement.by_bins()) {
         provenance.emplace_back("pool", word_of(pool_choices, std::optional(spec.pool.value_or(Pool::mean))));
     }
-    if (!predictor.info().negatives.empty()) provenance.emplace_back("negatives", predictor.info().negatives);
+    if (!info.negatives.empty()) provenance.emplace_back("negatives", info.negatives);
     if (!spec.sequences.empty()) {
         provenance.emplace_back("rows", "sequences");
     } else if (reference != nullptr) {
@@ -227,12 +265,14 @@ struct PredictWork {
 private:
     std::unique_ptr<RowScorer> make_scorer() {
         std::vector<ModelFolder> models = open_models(spec.models, spec.task, job);
-        if (Placement(models, spec.by_records()).by_bins()) {
+        const Placement placement(models, spec.by_records());
+        SequenceOf sequence_of = [this](const genome::Interval& where) {
+            return reference ? reference->fetch(where) : bins->sequence(where.contig, where.begin, where.end);
+        };
+        if (placement.by_bases())
+            return bases_scorer(std::move(models), std::move(sequence_of), spec.strands, job.batch_tokens);
+        if (placement.by_bins()) {
             if (examples) bins = examples::LabelledBins::load(spec.examples);
-            SequenceOf sequence_of = [this](const genome::Interval& where) {
-                return reference ? reference->fetch(where)
-                                 : bins->sequence(where.contig, where.begin, where.end);
-            };
             return bins_scorer(std::move(models), spec.by_records() ? SequenceOf() : std::move(sequence_of),
                                {.strands = spec.strands,
                                 .batch_tokens = job.batch_tokens,
@@ -248,10 +288,13 @@ private:
     }
     std::unique_ptr<rows::RowSource> source_of_regions() const {
         if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
-        rows::RegionOptions options = scorer->placement().region_options(spec.anchor);
+        const Placement& placement = scorer->placement();
+        rows::RegionOptions options = placement.region_options(spec.anchor);
         options.skip_invalid = spec.skip_invalid;
         options.tile = spec.tile;
-        return std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
+        auto rows = std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
+        if (placement.by_bases()) return core_rows(std::move(rows), placement.grid());
+        return rows;
     }
     std::unique_ptr<rows::RowSource> source_of_records() const {
         RecordFit fit = scorer->placement().record_fit();
@@ -277,12 +320,16 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
     PredictReport report;  // only the writing thread uses it
     rows::RowSource& source = *work.source;
     RowScorer& scorer = *work.scorer;
+    const Placement& placement = scorer.placement();
+    const bool by_bases = placement.by_bases();
+    const std::int64_t most_bases =
+        by_bases ? cores_per_chunk * placement.grid().core_bins() : most_chunk_bases;
     Progress progress("Scoring", "rows", source.total());
     const auto read = [&] {
-        Chunk chunk{
-            read_rows(source, scorer.rows_per_chunk(), work.job.threads, most_chunk_bases,
-                      [&](const rows::RegionRow& row) { return spec.by_records() ? row.window.size() : 0; }),
-            {}};
+        const auto bases_of = [&](const rows::RegionRow& row) {
+            return spec.by_records() || by_bases ? row.window.size() : 0;
+        };
+        Chunk chunk{read_rows(source, scorer.rows_per_chunk(), work.job.threads, most_bases, bases_of), {}};
         chunk.prepared = scorer.prepare(chunk.rows, work.job.threads);
         return chunk;
     };

@@ -14,14 +14,16 @@
 namespace bigbird::tasks {
 
 struct PredictReport {
-    std::int64_t rows = 0, scored = 0, truncated = 0;
+    std::int64_t rows = 0, scored = 0, truncated = 0;  ///< rows of the output
     std::int64_t not_numbers =
         0;                    ///< scored rows with a score that is not a number, because weights overflow
     std::int64_t longer = 0;  ///< scored rows that are longer than a bin of the model
 };
 
-/// Writes an output row per input row. A promoter row's window is around its TSS base (rows::tss_of: the
-/// first base, or the last on the minus strand). A chromatin row's window is around its middle.
+/// Writes an output row per input row, of a model that labels bases one per run of bases with equal scores in
+/// a window's core, so that a base's scores depend only on the reference and its position. A promoter row's
+/// window is around its TSS base (rows::tss_of: the first base, or the last on the minus strand). A chromatin
+/// row's window is around its middle.
 PredictReport predict(const PredictSpec& spec);
 
 struct PredictForecast {
@@ -40,17 +42,6 @@ struct PredictForecast {
 PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial = 3);
 /// Text for people, one fact per line.
 std::string describe(const PredictForecast& forecast);
-
-struct PredictTokensReport {
-    std::int64_t regions = 0, bases = 0, scored = 0, rows = 0;
-    std::int64_t truncated = 0;  ///< windows with more tokens than the model has positions
-};
-
-/// Scores every base of the regions. Writes a row per run of bases with equal scores, or a row per base.
-/// Windows are on a grid of contig coordinates, and each scores only the bases between its margins. Rows
-/// never extend across these borders. A base's scores therefore depend only on the reference and its
-/// position.
-PredictTokensReport predict_tokens(const PredictTokensSpec& spec);
 
 struct EmbedReport {
     std::int64_t rows = 0, embedded = 0, truncated = 0;

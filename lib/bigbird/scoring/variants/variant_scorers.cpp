@@ -250,7 +250,7 @@ public:
           chosen_(models.front().labels.select(chosen)) {
         const TaskInfo& info = models.front().info;
         window = info.window.size();
-        if (info.task == examples::Task::promoter) about_tss = info.window;
+        if (info.traits().about_tss) about_tss = info.window;
         label_columns = outputs::label_columns(models.front().labels, chosen_);
         for (const outputs::Column& column : label_columns)
             labels.push_back(column.name);

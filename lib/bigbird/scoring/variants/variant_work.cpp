@@ -30,8 +30,8 @@ void require_pretrained_fit(const EffectSpec& spec) {
     if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is only pretrained");
 }
 
-void require_tss_fit(examples::Task task, bool has_tss) {
-    if ((task == examples::Task::promoter) == has_tss) return;
+void require_tss_fit(const examples::TaskTraits& task, bool has_tss) {
+    if (task.about_tss == has_tss) return;
     throw ConfigError(has_tss ? "--tss is for promoter models; --model is one for chromatin"
                               : "a promoter model scores variants in the windows of TSSs: give --tss BED");
 }
@@ -45,10 +45,12 @@ std::unique_ptr<VariantScorer> open_scorer(const EffectSpec& spec, const genome:
     std::unique_ptr<VariantScorer> scorer;
     Strands strands = spec.strands.value_or(Strands::average);
     if (is_task_model(first)) {
-        const examples::Task task = read_task_info(first).task;
+        const TaskInfo info = read_task_info(first);
+        const examples::TaskTraits& task = info.traits();
         require_tss_fit(task, !spec.tss.empty());
-        if (task == examples::Task::promoter) strands = spec.strands.value_or(Strands::none);
-        std::vector<ModelFolder> models = open_models(spec.models, task, job);
+        if (task.about_tss) strands = spec.strands.value_or(Strands::none);
+        std::vector<ModelFolder> models =
+            open_models(spec.models, task.labels_bases ? std::nullopt : std::optional(info.task), job);
         const auto warning = warns ? other_build(models.front().info, reference) : std::nullopt;
         if (warning) log_warning("{}", *warning);
         scorer =

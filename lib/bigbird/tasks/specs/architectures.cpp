@@ -7,16 +7,10 @@
 
 namespace bigbird::tasks {
 
-bool Architecture::is_for(examples::Task task) const {
-    return task == examples::Task::promoter    ? tasks.promoter
-           : task == examples::Task::chromatin ? tasks.chromatin
-                                               : tasks.sequences;
-}
-
 bool Architecture::reads_records(examples::Task task, examples::TargetKind target) const {
     return scores == Scores::records ||
            (scores == Scores::windows_or_records &&
-            (task == examples::Task::sequences || target == examples::TargetKind::numbers));
+            (traits_of(task).has_records || target == examples::TargetKind::numbers));
 }
 
 bool Architecture::takes(std::string_view option) const {
@@ -25,10 +19,9 @@ bool Architecture::takes(std::string_view option) const {
 
 const Architecture& architecture_of(std::string_view name, std::string_view head,
                                     std::optional<examples::Task> task) {
-    const auto* const found = std::ranges::find_if(architectures, [&](const Architecture& known) {
-        return known.name == name && (name != bigbird_name || known.with_head == (head == "bins"));
-    });
-    if (found != architectures.end()) return *found;
+    for (const std::string_view own : {head, std::string_view()})
+        for (const Architecture& known : architectures)
+            if (known.name == name && known.head == own) return known;
     std::string names(bigbird_name);
     for (const Architecture& known : architectures)
         if (known.name != bigbird_name && (!task || known.is_for(*task)))
@@ -42,6 +35,12 @@ std::string names_without_model(examples::Task task) {
         if (!known.reads_tokens() && known.is_for(task))
             names.append(names.empty() ? "" : ", ").append(known.name);
     return names;
+}
+
+std::string_view usual_name(examples::Task task) {
+    for (const Architecture& known : architectures)
+        if (known.is_usual && known.is_for(task)) return known.name;
+    return bigbird_name;
 }
 
 }  // namespace bigbird::tasks

@@ -16,16 +16,14 @@ namespace bigbird::tasks {
 
 /// What a network's ids are.
 enum class Reads : std::uint8_t { tokens, bases };
-/// What a row of logits belongs to: a window around a place, each bin of a window, or a complete sequence.
-/// windows_or_records: a window that has labels, else a sequence.
-enum class Scores : std::uint8_t { windows, bins, records, windows_or_records };
+/// What a row of logits belongs to: a window around a place, each bin of a window, each base (of a token), or
+/// a complete sequence. windows_or_records: a window that has labels, else a sequence.
+enum class Scores : std::uint8_t { windows, bins, bases, records, windows_or_records };
 /// How parameters are found: step by step; in several networks, each step by step; or at once.
 enum class Training : std::uint8_t { steps, members, solved };
 
-/// The tasks that finetune takes an architecture for.
-struct Tasks {
-    bool promoter = false, chromatin = false, sequences = false;
-};
+/// Whether finetune takes an architecture for each task, in the order of examples::Task.
+using Tasks = std::array<bool, examples::task_choices.size()>;
 
 struct Architecture {
     std::string_view name;   ///< of --architecture and config.json
@@ -36,20 +34,21 @@ struct Architecture {
     Tasks tasks;
     std::string_view options;      ///< of finetune, among those that only some rows list
     rows::WindowBounds published;  ///< the window that its paper uses; {0, 0}: any
-    bool with_head = false;        ///< BigBird with `--head bins` instead of one window's head
+    std::string_view head = {};    ///< BigBird's, if it is not a window's: "bins" or "tokens"
+    bool is_usual = false;         ///< whether it is trained where neither it nor a model is asked for
 
     bool reads_tokens() const { return reads == Reads::tokens; }
     bool scores_bins() const { return scores == Scores::bins; }
     bool is_solved() const { return training == Training::solved; }
     bool has_members() const { return training == Training::members; }
     bool has_published_window() const { return published.size() > 0; }
-    bool is_for(examples::Task task) const;
+    bool is_for(examples::Task task) const { return tasks[static_cast<std::size_t>(task)]; }
     /// Whether it reads complete sequences for such examples.
     bool reads_records(examples::Task task, examples::TargetKind target) const;
     /// Whether an option of finetune has an effect on it.
     bool takes(std::string_view option) const;
     /// "bigbird-bins", "--head bins".
-    std::string_view shown() const { return with_head ? "--head bins" : name; }
+    std::string_view shown() const { return scores_bins() && reads_tokens() ? "--head bins" : name; }
 };
 
 inline constexpr std::string_view bigbird_name = "bigbird", bins_name = "bigbird-bins",
@@ -57,13 +56,13 @@ inline constexpr std::string_view bigbird_name = "bigbird", bins_name = "bigbird
                                   kmer_ridge_name = "kmer-ridge", kmer_logistic_name = "kmer-logistic",
                                   gkm_svm_name = "gkm-svm";
 
-inline constexpr std::array<Architecture, 10> architectures{
+inline constexpr std::array<Architecture, 11> architectures{
     {{bigbird_name,
       "",
       Reads::tokens,
       Scores::windows,
       Training::steps,
-      {true, true, true},
+      {true, true, true, false},
       "--positive-weight --head --dropout --pooling --dtype",
       {0, 0}},
      {bigbird_name,
@@ -71,32 +70,45 @@ inline constexpr std::array<Architecture, 10> architectures{
       Reads::tokens,
       Scores::bins,
       Training::steps,
-      {false, true, false},
+      {false, true, false, false},
       "--positive-weight --head --dropout --dtype --teacher",
       {0, 0},
-      true},
+      "bins"},
+     {bigbird_name,
+      "",
+      Reads::tokens,
+      Scores::bases,
+      Training::steps,
+      {false, false, false, true},
+      "--positive-weight --dropout --dtype",
+      {0, 0},
+      "tokens"},
      {bins_name,
       "BigBirdBins",
       Reads::bases,
       Scores::bins,
       Training::steps,
-      {false, true, false},
+      {false, true, false, false},
       "--positive-weight --dropout --dtype --config --motifs --teacher",
-      {0, 0}},
+      {0, 0},
+      {},
+      true},
      {sequence_name,
       "BigBirdSequence",
       Reads::bases,
       Scores::records,
       Training::members,
-      {false, false, true},
+      {false, false, true, false},
       "--positive-weight --dropout --kmer-length --members --config --motifs",
-      {0, 0}},
+      {0, 0},
+      {},
+      true},
      {"cnnprom",
       "CNNProm",
       Reads::bases,
       Scores::windows,
       Training::steps,
-      {true, false, true},
+      {true, false, true, false},
       "--positive-weight",
       {-200, 51}},
      {deepromoter_name,
@@ -104,7 +116,7 @@ inline constexpr std::array<Architecture, 10> architectures{
       Reads::bases,
       Scores::windows,
       Training::steps,
-      {true, false, true},
+      {true, false, true, false},
       "--positive-weight",
       {-249, 51}},
      {"deepsea",
@@ -112,7 +124,7 @@ inline constexpr std::array<Architecture, 10> architectures{
       Reads::bases,
       Scores::windows,
       Training::steps,
-      {false, true, true},
+      {false, true, true, false},
       "--positive-weight",
       {-500, 500}},
      {gkm_svm_name,
@@ -120,7 +132,7 @@ inline constexpr std::array<Architecture, 10> architectures{
       Reads::bases,
       Scores::windows,
       Training::solved,
-      {true, true, false},
+      {true, true, false, false},
       "--positive-weight --kmer-length --most-windows",
       {0, 0}},
      {kmer_logistic_name,
@@ -128,7 +140,7 @@ inline constexpr std::array<Architecture, 10> architectures{
       Reads::bases,
       Scores::records,
       Training::solved,
-      {false, false, true},
+      {false, false, true, false},
       "--kmer-length",
       {0, 0}},
      {kmer_ridge_name,
@@ -136,7 +148,7 @@ inline constexpr std::array<Architecture, 10> architectures{
       Reads::bases,
       Scores::windows_or_records,
       Training::solved,
-      {true, true, true},
+      {true, true, true, false},
       "--kmer-length",
       {0, 0}}}};
 
@@ -145,5 +157,7 @@ const Architecture& architecture_of(std::string_view name, std::string_view head
                                     std::optional<examples::Task> task = std::nullopt);
 /// "bigbird-bins, deepsea": those for a task that need no pretrained model.
 std::string names_without_model(examples::Task task);
+/// The name of the architecture that is trained for a task without --architecture and --model.
+std::string_view usual_name(examples::Task task);
 
 }  // namespace bigbird::tasks

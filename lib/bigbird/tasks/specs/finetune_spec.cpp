@@ -18,22 +18,22 @@ constexpr double peak_by_width = 0.128;
 void check_start(const FinetuneSpec& spec) {
     const Architecture& row = spec.row();
     if (row.reads_tokens() && spec.pretrained.empty()) {
-        throw ConfigError(
-            "--model is needed: the pretrained model to start from. Without one, give --architecture: " +
-            names_without_model(spec.task));
+        const std::string others = names_without_model(spec.task);
+        throw ConfigError("--model is needed: the pretrained model to start from" +
+                          (others.empty() ? "" : ". Without one, give --architecture: " + others));
     }
     if (!row.reads_tokens() && spec.random_weights) {
         throw ConfigError("--random-weights is for --architecture bigbird: " + spec.architecture +
                           " starts from nothing");
     }
-    if (row.scores == Scores::records && spec.task != examples::Task::sequences) {
+    if (row.scores == Scores::records && !traits_of(spec.task).has_records) {
         throw ConfigError("--architecture " + spec.architecture +
                           " reads sequences of any length: build-sequences makes its examples");
     }
     if (!spec.pretrained.empty() && !row.reads_tokens() && !row.scores_bins()) {
         throw ConfigError(std::string("--model is for --architecture bigbird") +
-                          (spec.task == examples::Task::chromatin ? " and bigbird-bins: " : ": ") +
-                          spec.architecture + " starts from nothing");
+                          (traits_of(spec.task).has_bins ? " and bigbird-bins: " : ": ") + spec.architecture +
+                          " starts from nothing");
     }
 }
 
@@ -43,8 +43,7 @@ void check_bins(const FinetuneSpec& spec) {
     const auto refuse = [&](bool given, const std::string& option, const std::string& why) {
         if (given) throw ConfigError(option + " is not of " + model + ": " + why);
     };
-    if (spec.task != examples::Task::chromatin)
-        throw ConfigError(model + " scores bins: use finetune-chromatin");
+    if (!spec.row().is_for(spec.task)) throw ConfigError(model + " scores bins: use finetune-chromatin");
     refuse(spec.pooling != "cls", "--pooling", "its head sees the mean over each bin's bases");
     refuse(spec.window.has_value(), "--window", "give --window BP, the bases of its bins");
 }
@@ -122,11 +121,16 @@ FinetuneSpec coverage_model_spec() {
     return spec;
 }
 
-void FinetuneTokensSpec::validate() const {
-    if (pretrained.empty()) throw ConfigError("--model is needed: the pretrained model to start from");
+FinetuneSpec token_model_spec() {
+    FinetuneSpec spec;
+    spec.task = examples::Task::tokens;
+    spec.head = "tokens";
+    spec.batch_size = 8;
+    spec.learning_rate.peak = 0;
+    return spec;
 }
 
-std::int64_t FinetuneTokensSpec::window_bases(std::int64_t fitting) const {
+std::int64_t TokensSpec::window_bases(std::int64_t fitting) const {
     if (window > fitting) {
         throw ConfigError("--window " + std::to_string(window) +
                           ": the model's positions hold the tokens of " + std::to_string(fitting) + " bases");
@@ -134,7 +138,7 @@ std::int64_t FinetuneTokensSpec::window_bases(std::int64_t fitting) const {
     return window > 0 ? window : fitting;
 }
 
-double FinetuneTokensSpec::peak_of(std::int64_t hidden_size) const {
+double FinetuneSpec::peak_of(std::int64_t hidden_size) const {
     return learning_rate.peak > 0 ? learning_rate.peak : peak_by_width / static_cast<double>(hidden_size);
 }
 

@@ -89,6 +89,20 @@ struct SequenceSpec {
     double averaging = 0.99;  ///< decay per step of the weight average; 0: the last weights
 };
 
+/// Options of a model that labels bases, which has no example folder and starts from a pretrained model.
+struct TokensSpec {
+    std::filesystem::path labels;  ///< BED, column 4
+    std::vector<std::filesystem::path> references;
+    /// Contigs, regions and BED files to train on; empty: each contig from its first to its last labeled
+    /// base.
+    std::vector<std::string> include;
+    std::vector<std::string> validation, test;  ///< held out, as examples::HoldOuts
+    std::int64_t window = 0;                    ///< bases; 0: as many as the model can read
+
+    /// `window`, or `fitting` if it is 0. Throws ConfigError if it is above `fitting`.
+    std::int64_t window_bases(std::int64_t fitting) const;
+};
+
 /// Options of a run of finetune-*. `window`: nullopt means the window that a baseline was published with,
 /// else the examples' full windows.
 struct FinetuneSpec : ClassifierSpec {
@@ -114,13 +128,14 @@ struct FinetuneSpec : ClassifierSpec {
     std::optional<std::int64_t> patience = std::nullopt;
 
     /// "classification": transformers' head; "linear": the paper's single layer on [CLS]; "bins": one layer
-    /// for all bins of a window.
+    /// for all bins of a window; "tokens": one layer for each token.
     std::string head = "classification";
     std::string pooling = "cls";    ///< tasks::pooling_choices
     std::optional<double> dropout;  ///< none: the pretrained model's
     LinearSpec linear;
     BinsSpec bins;
     SequenceSpec sequence;
+    TokensSpec tokens;
 
     std::string device = "auto", dtype = "auto";
     int threads = 0;  ///< 0: all
@@ -136,6 +151,9 @@ struct FinetuneSpec : ClassifierSpec {
     training::LearningRateSpec rate_over(std::int64_t samples, std::int64_t per_step) const;
     /// `patience`; if unset, 3, or 0 if the schedule's total_steps are given.
     std::int64_t waits_for() const;
+    /// The peak of the learning rate of a model that labels bases: as given, or if it is 0 0.128 over the
+    /// hidden size, which is 1e-3 of tiny's 128 and 1.7e-4 of base's 768.
+    double peak_of(std::int64_t hidden_size) const;
     /// The requested length: "10 epochs", "500 steps".
     std::string length() const;
 };
@@ -149,32 +167,10 @@ FinetuneSpec promoter_model_spec();
 /// Default training of a model of sequences, chosen on validation rows.
 FinetuneSpec sequence_model_spec();
 
-/// Options of finetune-tokens, which ignores FinetuneSpec's examples and its fields for windows, baselines
-/// and bins. A learning_rate.peak of 0 means peak_of(). A positive_weight of none gives each label the same
-/// total weight in the loss, a base at most 100 times the smallest weight; else it is 1.
-struct FinetuneTokensSpec : FinetuneSpec {
-    FinetuneTokensSpec() {
-        head = "tokens";
-        batch_size = 8;
-        learning_rate.peak = 0;
-    }
-
-    std::filesystem::path labels;  ///< BED, column 4
-    std::vector<std::filesystem::path> references;
-    /// Contigs, regions and BED files to train on; empty: each contig from its first to its last labeled
-    /// base.
-    std::vector<std::string> include;
-    std::vector<std::string> validation, test;  ///< held out, as examples::HoldOuts
-    std::int64_t window = 0;                    ///< bases; 0: as many as the model can read
-
-    /// Throws ConfigError if options do not belong together.
-    void validate() const;
-    /// `window`, or `fitting` if it is 0. Throws ConfigError if it is above `fitting`.
-    std::int64_t window_bases(std::int64_t fitting) const;
-    /// The peak of the learning rate: as given, else 0.128 over the hidden size, which is 1e-3 of tiny's 128
-    /// and 1.7e-4 of base's 768.
-    double peak_of(std::int64_t hidden_size) const;
-};
+/// Default training of a model that labels bases. A learning_rate.peak of 0 means peak_of(). A
+/// positive_weight of none gives each label the same total weight in the loss, a base at most 100 times the
+/// smallest weight; else it is 1.
+FinetuneSpec token_model_spec();
 
 /// Options of the command train: from peaks, coverage, labeled sequences (task sequences) or TSSs (task
 /// promoter) to an evaluated model in one folder.

@@ -79,13 +79,15 @@ outputs::OutputSpec VariantSpec::output_spec() const {
 }
 
 void PredictSpec::validate() const {
-    if (regions.empty() && examples.empty() && sequences.empty()) {
-        throw ConfigError(task == examples::Task::sequences
-                              ? "--sequences or --examples is needed"
-                              : "--regions with --reference, --sequences or --examples is needed");
+    const examples::TaskTraits& traits = traits_of(task);
+    if (regions.empty() && ((examples.empty() && sequences.empty()) || traits.labels_bases)) {
+        throw ConfigError(traits.has_records    ? "--sequences or --examples is needed"
+                          : traits.labels_bases ? "--regions with --reference is needed"
+                                                : "--regions with --reference, --sequences or --examples is "
+                                                  "needed");
     }
     if (tile > 0 && by_records()) throw ConfigError("--sequences are scored whole: leave out --tile");
-    if (tile == 0 && pool && (*pool == Pool::none || task == examples::Task::promoter))
+    if (tile == 0 && pool && (*pool == Pool::none || traits.about_tss))
         throw ConfigError("--pool " + std::string(word_of(pool_choices, pool)) + " needs tiles: give --tile");
     if (tile > 0 && anchor == rows::Anchor::summit)
         throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
@@ -94,7 +96,7 @@ void PredictSpec::validate() const {
 outputs::OutputSpec PredictSpec::output_spec() const {
     outputs::OutputSpec spec = outputs;
     // The two strands of a promoter scan overlap.
-    spec.overlap = task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
+    spec.overlap = traits_of(task).about_tss ? outputs::Overlap::max : outputs::Overlap::mean;
     spec.tracks = !by_records();
     if (!sequences.empty())
         spec.inputs = {{"sequences", sequences}};

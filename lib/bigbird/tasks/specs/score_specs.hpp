@@ -56,7 +56,7 @@ inline constexpr Choices<std::optional<examples::Split>, 4> split_choices{
      {examples::Split::test, "test"},
      {std::nullopt, "all"}}};
 
-/// Settings of predict-chromatin, predict-promoter and predict-sequences.
+/// Settings of predict.
 struct PredictSpec : RowsSpec {
     examples::Task task = examples::Task::chromatin;
     std::vector<std::filesystem::path> models;  ///< several: the mean of their probabilities
@@ -75,7 +75,7 @@ struct PredictSpec : RowsSpec {
     /// Default: `none` with tiles; `mean` over the bins of a row that is longer than a bin.
     std::optional<Pool> pool;
     /// Whether rows have an id and a length instead of genome coordinates.
-    bool by_records() const { return !sequences.empty() || task == examples::Task::sequences; }
+    bool by_records() const { return !sequences.empty() || traits_of(task).has_records; }
     /// How the scores of a region's tiles are combined.
     Pool tile_pool() const { return tile > 0 ? pool.value_or(Pool::none) : Pool::none; }
 
@@ -88,17 +88,6 @@ struct PredictSpec : RowsSpec {
     void validate() const;
     /// `outputs` with what follows from the other fields.
     outputs::OutputSpec output_spec() const;
-};
-
-/// Settings of predict-tokens.
-struct PredictTokensSpec : ComputeSpec {
-    std::filesystem::path model;
-    std::vector<std::filesystem::path> references;
-    std::filesystem::path regions;  ///< BED, or "-"
-    bool skip_invalid = false;
-    Strands strands = Strands::none;
-    std::string labels;  ///< LabelTable::select; "": all
-    outputs::OutputSpec outputs;
 };
 
 /// The quantities that can be written for each label.

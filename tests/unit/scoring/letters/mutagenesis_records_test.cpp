@@ -209,5 +209,5 @@ DOCTEST_TEST_CASE("mutagenesis: what is missing, and models of bases") {
     write_tiny_task_model(fixture / "bases", bases_info(200, 20), 2, 1);
     DOCTEST_CHECK(message_of<InputError>([&] {
                       predict_mutagenesis(fixture.of_regions("bases", "c\t1\t9\n"));
-                  }).find("is a model of tokens: use predict-tokens") != std::string::npos);
+                  }).find("is a tokens model; use predict-tokens") != std::string::npos);
 }

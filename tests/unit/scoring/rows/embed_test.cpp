@@ -143,7 +143,11 @@ DOCTEST_TEST_CASE("embed: FASTA records, long ones by their middle, and task mod
     DOCTEST_CHECK(rows[0][0] == "a");
     DOCTEST_CHECK(rows[1][6] == "truncated");
     spec.model = fixture / "task";
-    DOCTEST_CHECK(fixture.run(spec)[0].size() == 40);
+    const auto of_task = fixture.run(spec);
+    DOCTEST_CHECK(of_task[0].size() == 40);
+    write_tiny_task_model(fixture / "tokens", bases_info(200, 20), 2, 3);
+    spec.model = fixture / "tokens";
+    DOCTEST_CHECK(fixture.run(spec) == of_task);
 }
 
 DOCTEST_TEST_CASE("embed: bins, a row's vector is the mean over its bins") {

@@ -200,6 +200,10 @@ DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nea
     spec.tss.clear();
     DOCTEST_CHECK(message_of<ConfigError>([&] { tasks::predict_variants(spec); }) ==
                   "a promoter model scores variants in the windows of TSSs: give --tss BED");
+    write_tiny_task_model(folder / "tokens", tasks::bases_info(200, 20), 2, 3);
+    spec.models = {folder / "tokens"};
+    DOCTEST_CHECK(message_of<InputError>([&] { tasks::predict_variants(spec); }) ==
+                  (folder / "tokens").string() + ": is a tokens model; use predict-tokens");
 }
 
 DOCTEST_TEST_CASE(

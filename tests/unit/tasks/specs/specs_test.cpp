@@ -116,7 +116,7 @@ DOCTEST_TEST_CASE("specs: steps are given, or those of the epochs") {
 }
 
 DOCTEST_TEST_CASE("specs: a window is what fits") {
-    FinetuneTokensSpec spec;
+    TokensSpec spec;
     DOCTEST_CHECK(spec.window_bases(900) == 900);
     spec.window = 400;
     DOCTEST_CHECK(spec.window_bases(900) == 400);
@@ -125,14 +125,14 @@ DOCTEST_TEST_CASE("specs: a window is what fits") {
 }
 
 DOCTEST_TEST_CASE("specs: what does not go together in finetune-tokens is refused") {
-    FinetuneTokensSpec spec;
-    check<FinetuneTokensSpec>(spec, {{as_it_is, "--model is needed: the pretrained model to start from"}});
+    FinetuneSpec spec = token_model_spec();
+    check<FinetuneSpec>(spec, {{as_it_is, "--model is needed: the pretrained model to start from"}});
     spec.pretrained = "model";
-    check<FinetuneTokensSpec>(spec, {{as_it_is, accepted}});
+    check<FinetuneSpec>(spec, {{as_it_is, accepted}});
 }
 
 DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is what was given") {
-    FinetuneTokensSpec spec;
+    FinetuneSpec spec = token_model_spec();
     DOCTEST_CHECK(spec.peak_of(128) == doctest::Approx(1e-3));
     DOCTEST_CHECK(spec.peak_of(768) == doctest::Approx(0.128 / 768));
     spec.learning_rate.peak = 5e-5;
@@ -141,7 +141,9 @@ DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is w
 
 DOCTEST_TEST_CASE("specs: rows come from somewhere, tiles are pooled, and whole rows have a summit") {
     check<PredictSpec>({}, {{as_it_is, "--regions with --reference, --sequences or --examples is needed"},
-                            {[](auto& spec) { spec.examples = "folder"; }, accepted}});
+                            {[](auto& spec) { spec.examples = "folder"; }, accepted},
+                            {[](auto& spec) { spec.task = examples::Task::tokens; },
+                             "--regions with --reference is needed"}});
     check<EmbedSpec>({}, {{as_it_is, "--regions with --reference, or --sequences, is needed"},
                           {[](auto& spec) { spec.sequences = "s.fa"; }, accepted},
                           {[](auto& spec) { spec.regions = "rows.bed"; }, accepted}});
