@@ -70,20 +70,27 @@ void StemImpl::train(bool on) {
     torch::nn::Module::train(on);
 }
 
-/// make(), which is kept until the weight or the mode changes; undefined where networks are trained and
+/// make(), which is kept until a parameter or the mode changes; undefined where networks are trained and
 /// outside CPUs.
 template <typename Make>
-at::Tensor StemImpl::kept(std::size_t stage, const at::Tensor& weight, const Make& make) const {
-    if (is_training() || at::GradMode::is_enabled() || !weight.is_cpu()) return {};
+at::Tensor StemImpl::kept(std::size_t stage, std::initializer_list<at::Tensor> parameters,
+                          const Make& make) const {
+    if (is_training() || at::GradMode::is_enabled() || !parameters.begin()->is_cpu()) return {};
+    std::uint32_t version = 0;
+    for (const at::Tensor& parameter : parameters)
+        version += parameter._version();
     Kept& own = kept_[stage];
-    if (!own.value.defined() || own.version != weight._version()) own = {make(), weight._version()};
+    if (!own.value.defined() || own.version != version) {
+        own = {make(), version};
+        if (stage == 0) last_ = {};
+    }
     return own.value;
 }
 
 StemOutput StemImpl::first(const at::Tensor& bases, std::int64_t bin) const {
     FirstStage stage = first_;
     stage.bin = bin;
-    stage.table = kept(0, stage.weight, [&] { return first_table(stage); });
+    stage.table = kept(0, {stage.weight, stage.bias, stage.sharpness}, [&] { return first_table(stage); });
     if (!stage.table.defined() || bases.dim() == 3 || bases.size(0) > 1 || !is_mirrored(stage))
         return first_stage(bases, stage);
     const Window last = std::exchange(last_, {});
@@ -97,7 +104,7 @@ StemOutput StemImpl::first(const at::Tensor& bases, std::int64_t bin) const {
 
 at::Tensor StemImpl::convolved(std::size_t i, const at::Tensor& x) const {
     LaterStage stage = later_[i - 1].convolution;
-    stage.filters = kept(i, stage.weight, [&] { return later_filters(stage); });
+    stage.filters = kept(i, {stage.weight}, [&] { return later_filters(stage); });
     return later_stage(x, stage);
 }
 

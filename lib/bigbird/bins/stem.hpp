@@ -10,6 +10,7 @@
 #include <torch/nn/pimpl.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace bigbird::bins {
@@ -27,7 +28,7 @@ struct FirstStage {
     bool both_strands = false;
     std::int64_t motif_filters = 0;
     std::int64_t bin = 0;  ///< bases, a multiple of pool
-    at::Tensor table;      ///< first_table() where the caller keeps it
+    at::Tensor table{};    ///< first_table() where the caller keeps it
 };
 /// The form in which a CPU takes the weight.
 at::Tensor first_table(const FirstStage& stage);
@@ -65,7 +66,7 @@ struct LaterStage {
     at::Tensor norm, norm_bias;  ///< (in), LayerNorm's
     double epsilon = 0;
     at::Tensor weight, bias;  ///< (out, in, width), (out)
-    at::Tensor filters;       ///< later_filters() where the caller keeps them
+    at::Tensor filters{};     ///< later_filters() where the caller keeps them
 };
 /// The form in which a CPU takes the weight; undefined for other widths than its kernel's.
 at::Tensor later_filters(const LaterStage& stage);
@@ -107,7 +108,7 @@ private:
         std::int64_t pool;
     };
 
-    /// What is made of a weight, and the weight's version then.
+    /// What is made of a stage's weight, and the sum of its parameters' versions then.
     struct Kept {
         at::Tensor value;
         std::uint32_t version = 0;
@@ -119,7 +120,7 @@ private:
         StemOutput output;
     };
     template <typename Make>
-    at::Tensor kept(std::size_t stage, const at::Tensor& weight, const Make& make) const;
+    at::Tensor kept(std::size_t stage, std::initializer_list<at::Tensor> parameters, const Make& make) const;
 
     FirstStage first_;  // its bin is the default
     std::vector<Later> later_;
