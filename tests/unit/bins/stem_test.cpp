@@ -60,8 +60,8 @@ DOCTEST_TEST_CASE("stem: what it keeps of weights follows them, and the mode") {
         auto from = network->named_parameters();
         for (auto& item : fresh->named_parameters())
             item.value().copy_(from[item.key()]);
-        DOCTEST_CHECK(at::equal(network->stem()->forward(other).positions,
-                                fresh->stem()->forward(other).positions));
+        DOCTEST_CHECK(
+            at::equal(network->stem()->forward(other).positions, fresh->stem()->forward(other).positions));
     };
     network->stem()->forward(bases);
     for (at::Tensor& weight : network->stem()->parameters())

@@ -153,7 +153,8 @@ DOCTEST_TEST_CASE("bases_network: bins, logits are the network's, of windows as 
     DOCTEST_CHECK(model->base_network()->first_filters().sizes() == at::IntArrayRef{12, 4, 7});
 }
 
-DOCTEST_TEST_CASE("bases_network: bins, a substitution's logits do not depend on the others, to the last bit") {
+DOCTEST_TEST_CASE(
+    "bases_network: bins, a substitution's logits do not depend on the others, to the last bit") {
     bins::BinsNetwork network(bins::preset("tiny"), 109);
     bins::initialise(*network, 1);
     network->eval();

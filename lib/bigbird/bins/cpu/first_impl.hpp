@@ -40,7 +40,8 @@ inline Pooled pool_values(const Vec* x, std::int64_t count, Vec sharp2, Vec* wei
         top = greater(top, sharp2 * x[i]);
     for (std::int64_t i = 0; i < count; ++i)
         weight[i] = exp2(sharp2 * x[i] - top);
-    // Each half from its end, so that the other strand's values, which come back to front, give the same bits.
+    // Each half from its end, so that the other strand's values, which come back to front, give the same
+    // bits.
     Vec sum{}, mean{}, other_sum{}, other_mean{};
     for (std::int64_t i = 0, j = count - 1; i <= j; ++i, --j) {
         sum += weight[i];

@@ -184,7 +184,8 @@ SeparateSamples::~SeparateSamples() {
 }
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-    return by_samples(x, [&](const at::Tensor& samples) { return linear_at_once(samples, weight, bias); });
+    return by_samples(
+        x, [&](const at::Tensor& samples) { return linear_at_once(samples, weight, bias); });
 }
 
 LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
