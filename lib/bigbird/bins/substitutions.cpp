@@ -3,7 +3,7 @@
 
 #include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/core/check.hpp"
-#include "bigbird/model/layers/layers.hpp"
+#include "bigbird/model/layers/separate_samples.hpp"
 
 #include <ATen/ATen.h>
 

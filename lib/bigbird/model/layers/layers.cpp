@@ -6,6 +6,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 #include "bigbird/model/layers/own_gradient.hpp"
+#include "bigbird/model/layers/separate_samples.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

@@ -40,19 +40,6 @@ at::Tensor gelu_tanh(const at::Tensor& x);
 /// of a sample of (batch, length, in) does not depend on its index, to the last bit.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
-/// While an object exists, linear layers on this thread compute each sample of (batch, length, in) on a CPU
-/// by a call of its own, so that its bits do not depend on the number of samples either.
-class SeparateSamples {
-public:
-    SeparateSamples();
-    ~SeparateSamples();
-    SeparateSamples(const SeparateSamples&) = delete;
-    SeparateSamples& operator=(const SeparateSamples&) = delete;
-
-private:
-    bool before_;
-};
-
 /// y = x W^T + b. weight (out, in), bias (out).
 class LinearImpl : public torch::nn::Module {
 public:
