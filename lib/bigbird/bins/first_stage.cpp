@@ -27,20 +27,31 @@ at::Tensor best_sites(const at::Tensor& found, const FirstStage& stage) {
     return largest(places, 2);
 }
 
+/// Words that cover a filter, and the letters that they have in front of it and behind it.
+struct Cover {
+    std::int64_t words, front, behind;
+
+    explicit Cover(std::int64_t width)
+        : words((width + word_letters - 1) / word_letters),
+          front((words * word_letters - width) / 2),
+          behind(words * word_letters - width - front) {}
+};
+
 /// (channel groups, chunks, words, strands, lanes): the contribution of each word to a filter's sum.
-at::Tensor tables_of(const at::Tensor& weight, bool both_strands, std::int64_t chunks, std::int64_t lanes) {
-    const std::int64_t strands = both_strands ? 2 : 1, channels = weight.size(0),
-                       groups = (channels + lanes - 1) / lanes;
+at::Tensor tables_of(const at::Tensor& weight, bool both_strands) {
+    const Cover cover(weight.size(2));
+    const std::int64_t strands = both_strands ? 2 : 1, channels = weight.size(0), chunks = cover.words,
+                       lanes = stem_kernels().first.lanes, groups = (channels + lanes - 1) / lanes;
     const at::Tensor filters = both_strands ? at::stack({weight, weight.flip({1, 2})}) : weight.unsqueeze(0);
     const at::Tensor letter =
-        at::constant_pad_nd(filters,
-                            {0, chunks * word_letters - weight.size(2), 0, 1, 0, groups * lanes - channels})
+        at::constant_pad_nd(filters, {cover.front, cover.behind, 0, 1, 0, groups * lanes - channels})
             .reshape({strands, groups, lanes, n_code + 1, chunks, word_letters})
             .permute({1, 4, 5, 3, 0, 2})  // (groups, chunks, letters of a word, A C G T N, strands, lanes)
             .contiguous();
     const at::Tensor first = letter.select(2, 0), second = letter.select(2, 1), third = letter.select(2, 2);
-    return (first.unsqueeze(3).unsqueeze(4) + second.unsqueeze(2).unsqueeze(4) +
-            third.unsqueeze(2).unsqueeze(3))
+    // The second letter last, so that a word's reverse complement gives the other strand's filter the same.
+    return (first.unsqueeze(3).unsqueeze(4) + third.unsqueeze(2).unsqueeze(3) +
+            second.unsqueeze(2).unsqueeze(4))
         .reshape({groups, chunks, words_in_all, strands, lanes});
 }
 
@@ -89,19 +100,20 @@ struct FirstOperands {
 
 FirstOperands operands_of(const at::Tensor& bases, const FirstStage& stage) {
     const std::int64_t lanes = stem_kernels().first.lanes, strands = stage.both_strands ? 2 : 1;
-    const std::int64_t width = stage.weight.size(2), chunks = (width + word_letters - 1) / word_letters;
+    const std::int64_t width = stage.weight.size(2);
+    const Cover cover(width);
     FirstOperands all;
-    all.table = tables_of(stage.weight.to(at::kFloat), stage.both_strands, chunks, lanes);
+    all.table = stage.table.defined() ? stage.table : first_table(stage);
     const std::int64_t channels = all.table.size(0) * lanes, more = channels - stage.weight.size(0);
     all.bias = at::constant_pad_nd(stage.bias.to(at::kFloat), {0, more});
     all.sharpness = at::constant_pad_nd(stage.sharpness.to(at::kFloat), {0, more});
-    all.words = words_of(bases.contiguous(), width / 2, chunks, strands * lanes);
+    all.words = words_of(bases.contiguous(), width / 2 + cover.front, cover.words, strands * lanes);
     all.site_groups = (stage.motif_filters + lanes - 1) / lanes;
     all.shape = {.outputs = bases.size(1) / stage.pool,
                  .outputs_of_site = all.site_groups > 0 ? stage.bin / stage.pool : 1,
                  .pool = stage.pool,
                  .strands = strands,
-                 .chunks = chunks,
+                 .chunks = cover.words,
                  .stride = channels,
                  .site_stride = all.site_channels()};
     return all;
@@ -178,6 +190,15 @@ at::Tensor base_channels(const at::Tensor& bases) {
     if (bases.dim() == 3) return bases;
     const at::Tensor codes = at::arange(n_code, bases.options());
     return bases.unsqueeze(2).eq(codes).to(at::kFloat);
+}
+
+at::Tensor first_table(const FirstStage& stage) {
+    return tables_of(stage.weight.to(at::kFloat), stage.both_strands);
+}
+
+bool is_mirrored(const FirstStage& stage) {
+    const Cover cover(stage.weight.size(2));
+    return stage.both_strands && stage.pool <= most_pool && cover.front == cover.behind;
 }
 
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {

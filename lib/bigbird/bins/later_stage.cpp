@@ -9,7 +9,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <vector>
+#include <memory>
 
 namespace bigbird::bins {
 
@@ -40,26 +40,27 @@ struct LaterOperands : LaterStage {
 };
 
 /// (points, in, out), or with `turned` (points, out, in): ConvolutionWeights.
-at::Tensor filters_of(const LaterOperands& given, bool turned) {
-    const ConvolutionShape shape = given.shape();
-    at::Tensor filters =
-        at::empty({points, turned ? shape.out : shape.in, turned ? shape.in : shape.out}, given.x.options());
-    filters_to_points(shape, data_of(given.weight), turned, filters.mutable_data_ptr<float>());
+at::Tensor filters_of(const at::Tensor& weight, bool turned) {
+    const std::int64_t out = weight.size(0), in = weight.size(1);
+    const at::Tensor plain = weight.detach().to(at::kFloat).contiguous();
+    at::Tensor filters = at::empty({points, turned ? out : in, turned ? in : out}, plain.options());
+    filters_to_points({.in = in, .out = out}, data_of(plain), turned, filters.mutable_data_ptr<float>());
     return filters;
 }
 
 /// Calls body(window, first position, scratch memory) for the blocks from `begin` on.
 template <typename Body>
 void for_blocks(const LaterOperands& given, std::int64_t begin, std::int64_t end, const Body& body) {
-    std::vector<float> scratch(static_cast<std::size_t>(stem_kernels().convolution.scratch(given.shape())));
+    const auto scratch = std::make_unique_for_overwrite<float[]>(
+        static_cast<std::size_t>(stem_kernels().convolution.scratch(given.shape())));
     for (std::int64_t i = begin; i < end; ++i)
-        body(i / given.blocks(), i % given.blocks() * stem_kernels().convolution.block, scratch.data());
+        body(i / given.blocks(), i % given.blocks() * stem_kernels().convolution.block, scratch.get());
 }
 
 at::Tensor forward_on_cpu(const LaterOperands& given) {
     const ConvolutionShape shape = given.shape();
     at::Tensor y = at::empty({given.x.size(0), shape.length, shape.out}, given.x.options());
-    const at::Tensor filters = filters_of(given, false);
+    const at::Tensor filters = given.filters.defined() ? given.filters : filters_of(given.weight, false);
     const ConvolutionWeights weights = given.weights(filters, nullptr);
     const float* const from = data_of(given.x);
     auto* const to = y.mutable_data_ptr<float>();
@@ -75,7 +76,7 @@ at::Tensor forward_on_cpu(const LaterOperands& given) {
 /// Gradients of x, norm, norm_bias, weight and bias.
 model::Tensors backward_on_cpu(const LaterOperands& given, const at::Tensor& dy) {
     const ConvolutionShape shape = given.shape();
-    const at::Tensor filters = filters_of(given, false), turned = filters_of(given, true);
+    const at::Tensor filters = filters_of(given.weight, false), turned = filters_of(given.weight, true);
     const ConvolutionWeights weights = given.weights(filters, data_of(turned));
     // The division of blocks does not depend on the number of threads, so sums do not either.
     const std::int64_t blocks = given.x.size(0) * given.blocks(), size = filters.numel();
@@ -112,12 +113,16 @@ bool has_kernel(const at::Tensor& x, const LaterStage& stage) {
 
 }  // namespace
 
+at::Tensor later_filters(const LaterStage& stage) {
+    return stage.weight.size(2) == taps ? filters_of(stage.weight, false) : at::Tensor();
+}
+
 at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
     if (!has_kernel(x, stage)) return later_stage_reference(x, stage);
     const auto plain = [](const at::Tensor& tensor) { return tensor.detach().to(at::kFloat).contiguous(); };
-    const LaterOperands given{
-        {plain(stage.norm), plain(stage.norm_bias), stage.epsilon, plain(stage.weight), plain(stage.bias)},
-        plain(x)};
+    const LaterOperands given{{plain(stage.norm), plain(stage.norm_bias), stage.epsilon, plain(stage.weight),
+                               plain(stage.bias), stage.filters},
+                              plain(x)};
     const at::Tensor y = forward_on_cpu(given);
     if (at::GradMode::is_enabled()) {
         model::set_gradient(

@@ -149,11 +149,11 @@ at::Tensor BinsNetworkImpl::encode_changed(const at::Tensor& window, const Proje
 at::Tensor BinsNetworkImpl::predict(const at::Tensor& features, const model::DropoutKey& key) {
     if (config_.has_profile()) return output_->forward(features);
     const std::int64_t hidden = config_.encoder.hidden_size;
-    const at::Tensor means = features.narrow(2, 0, hidden);
+    const at::Tensor means = features.narrow(-1, 0, hidden);
     const at::Tensor logits =
         output_->forward(is_training() ? model::dropout(means, config_.head_dropout, key, head_site) : means);
     if (!own_motifs_.weight.defined()) return logits;
-    const at::Tensor sites = features.narrow(2, hidden, config_.motif_filters) - own_motifs_.mean;
+    const at::Tensor sites = features.narrow(-1, hidden, config_.motif_filters) - own_motifs_.mean;
     const at::Tensor& weight = own_motifs_.weight;
     return logits + model::linear(sites, weight * weight.ne(0), {});
 }

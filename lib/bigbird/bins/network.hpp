@@ -41,7 +41,7 @@ public:
     /// positions, at chosen bins, (batch, bins) int64: (batch, bins, hidden).
     at::Tensor encode_changed(const at::Tensor& window, const Projections& projections,
                               const ChangedPositions& changed, const at::Tensor& bins);
-    /// The second part of forward(): logits of features().
+    /// The second part of forward(): logits of features(), or of some rows of them, (rows, features).
     at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {});
 
     const BinsConfig& config() const { return config_; }

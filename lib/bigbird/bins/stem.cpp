@@ -6,7 +6,28 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace bigbird::bins {
+
+namespace {
+
+/// Whether the codes, (1, length) uint8, are each other's reverse complement.
+bool are_opposite_strands(const at::Tensor& a, const at::Tensor& b) {
+    constexpr std::uint8_t last_letter = 3;
+    if (a.sizes() != b.sizes()) return false;
+    const at::Tensor one = a.contiguous(), other = b.contiguous();
+    const auto* const from = one.const_data_ptr<std::uint8_t>();
+    return std::equal(from, from + one.numel(),
+                      std::reverse_iterator(other.const_data_ptr<std::uint8_t>() + other.numel()),
+                      [](std::uint8_t x, std::uint8_t y) {
+                          return x <= last_letter ? y == last_letter - x : y > last_letter;
+                      });
+}
+
+}  // namespace
 
 StemImpl::StemImpl(const BinsConfig& config) {
     std::int64_t before = 4;  // letters
@@ -40,16 +61,51 @@ StemImpl::StemImpl(const BinsConfig& config) {
         }
         before = stage.channels;
     }
+    kept_.resize(config.stages.size());
+}
+
+void StemImpl::train(bool on) {
+    kept_.assign(later_.size() + 1, {});
+    last_ = {};
+    torch::nn::Module::train(on);
+}
+
+/// make(), which is kept until a parameter or the mode changes; undefined where networks are trained and
+/// outside CPUs.
+template <typename Make>
+at::Tensor StemImpl::kept(std::size_t stage, std::initializer_list<at::Tensor> parameters,
+                          const Make& make) const {
+    if (is_training() || at::GradMode::is_enabled() || !parameters.begin()->is_cpu()) return {};
+    std::uint32_t version = 0;
+    for (const at::Tensor& parameter : parameters)
+        version += parameter._version();
+    Kept& own = kept_[stage];
+    if (!own.value.defined() || own.version != version) {
+        own = {make(), version};
+        if (stage == 0) last_ = {};
+    }
+    return own.value;
 }
 
 StemOutput StemImpl::first(const at::Tensor& bases, std::int64_t bin) const {
     FirstStage stage = first_;
     stage.bin = bin;
-    return first_stage(bases, stage);
+    stage.table = kept(0, {stage.weight, stage.bias, stage.sharpness}, [&] { return first_table(stage); });
+    if (!stage.table.defined() || bases.dim() == 3 || bases.size(0) > 1 || !is_mirrored(stage))
+        return first_stage(bases, stage);
+    const Window last = std::exchange(last_, {});
+    if (last.bin == bin && are_opposite_strands(last.bases, bases)) {
+        const at::Tensor& sites = last.output.sites;
+        return {last.output.positions.flip(1), sites.defined() ? sites.flip(1) : sites};
+    }
+    last_ = {bases.clone(), bin, first_stage(bases, stage)};
+    return last_.output;
 }
 
 at::Tensor StemImpl::convolved(std::size_t i, const at::Tensor& x) const {
-    return later_stage(x, later_[i - 1].convolution);
+    LaterStage stage = later_[i - 1].convolution;
+    stage.filters = kept(i, {stage.weight}, [&] { return later_filters(stage); });
+    return later_stage(x, stage);
 }
 
 at::Tensor StemImpl::pooled(std::size_t i, const at::Tensor& x) const {

@@ -10,6 +10,7 @@
 #include <torch/nn/pimpl.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace bigbird::bins {
@@ -27,7 +28,10 @@ struct FirstStage {
     bool both_strands = false;
     std::int64_t motif_filters = 0;
     std::int64_t bin = 0;  ///< bases, a multiple of pool
+    at::Tensor table{};    ///< first_table() where the caller keeps it
 };
+/// The form in which a CPU takes the weight.
+at::Tensor first_table(const FirstStage& stage);
 
 struct StemOutput {
     at::Tensor positions;  ///< (batch, length / bases of a position, channels)
@@ -49,6 +53,10 @@ StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage);
 StemOutput first_stage_in_parts(const at::Tensor& bases, const FirstStage& stage,
                                 std::int64_t most = 1 << 26);
 
+/// Whether a window's reverse complement gives first_stage() on a CPU the same values back to front, to the
+/// last bit.
+bool is_mirrored(const FirstStage& stage);
+
 /// The same by LibTorch's operations: any device, readable, slow.
 StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stage);
 
@@ -58,7 +66,10 @@ struct LaterStage {
     at::Tensor norm, norm_bias;  ///< (in), LayerNorm's
     double epsilon = 0;
     at::Tensor weight, bias;  ///< (out, in, width), (out)
+    at::Tensor filters{};     ///< later_filters() where the caller keeps them
 };
+/// The form in which a CPU takes the weight; undefined for other widths than its kernel's.
+at::Tensor later_filters(const LaterStage& stage);
 
 /// n + convolution(gelu(n)), n the LayerNorm of x; without "n +" where channels change. (batch, length, in)
 /// -> (batch, length, out); gelu by the tanh formula. Differentiable. On a CPU, float32 filters of width 5
@@ -75,11 +86,14 @@ at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage);
 class StemImpl : public torch::nn::Module {
 public:
     explicit StemImpl(const BinsConfig& config);
+    /// Forgets what evaluation mode keeps of the weights.
+    void train(bool on = true) override;
     /// bases: (batch, length) uint8 codes or (batch, length, 4) floats, length a multiple of the bin.
     StemOutput forward(const at::Tensor& bases) const { return forward(bases, first_.bin); }
     /// forward() with bins of another size.
     StemOutput forward(const at::Tensor& bases, std::int64_t bin) const;
-    /// The first stage of forward().
+    /// The first stage of forward(). On a CPU, the reverse complement of the window before is not computed
+    /// again.
     StemOutput first(const at::Tensor& bases, std::int64_t bin) const;
     /// Stage `i` > 0 of (batch, length, channels): before pooling, and pooled.
     at::Tensor convolved(std::size_t i, const at::Tensor& x) const;
@@ -94,8 +108,24 @@ private:
         std::int64_t pool;
     };
 
+    /// What is made of a stage's weight, and the sum of its parameters' versions then.
+    struct Kept {
+        at::Tensor value;
+        std::uint32_t version = 0;
+    };
+    /// The window whose first stage was computed last.
+    struct Window {
+        at::Tensor bases;
+        std::int64_t bin = 0;
+        StemOutput output;
+    };
+    template <typename Make>
+    at::Tensor kept(std::size_t stage, std::initializer_list<at::Tensor> parameters, const Make& make) const;
+
     FirstStage first_;  // its bin is the default
     std::vector<Later> later_;
+    mutable std::vector<Kept> kept_;  // of each stage
+    mutable Window last_;
 };
 TORCH_MODULE(Stem);
 

@@ -44,8 +44,8 @@ public:
     /// motif_filters).
     at::Tensor features() const;
     /// Features after each single substitution, at its chosen bins, (substitutions, bins) int64 on the CPU:
-    /// (substitutions, bins, hidden + motif_filters). They are computed in groups of fixed size, so that a
-    /// row does not depend on the others.
+    /// (substitutions, bins, hidden + motif_filters). Products are computed for each row by itself on a CPU,
+    /// elsewhere in groups of one size, so that a row does not depend on the others.
     at::Tensor features(std::span<const Substitution> each, const at::Tensor& bins) const;
 
     /// Features of another window, (window_bases) codes on the device, for example one with a deleted base:

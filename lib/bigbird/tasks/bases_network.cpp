@@ -111,7 +111,7 @@ private:
         at::Tensor logits(std::span<const bins::Substitution> each,
                           const at::Tensor& segments) const override {
             const training::Autocast autocast(network_.type(), network_.device());
-            if (!reverse_) return network_.predict(window_.features(each, segments), {});
+            if (!reverse_) return predict_rows(window_.features(each, segments));
             constexpr std::uint8_t last_letter = 3;
             const bins::Grid grid = network_.grid();
             std::vector<bins::Substitution> turned(each.begin(), each.end());
@@ -119,7 +119,7 @@ private:
                 at = grid.window_bases() - 1 - at;
                 if (code <= last_letter) code = static_cast<std::uint8_t>(last_letter - code);
             }
-            return network_.predict(window_.features(turned, grid.window_bins - 1 - segments), {});
+            return predict_rows(window_.features(turned, grid.window_bins - 1 - segments));
         }
         at::Tensor logits(std::span<const std::string> edited) const override {
             const training::Autocast autocast(network_.type(), network_.device());
@@ -131,6 +131,14 @@ private:
         }
 
     private:
+        /// (substitutions, bins, labels), each row computed by itself (model::linear).
+        at::Tensor predict_rows(const at::Tensor& features) const {
+            constexpr std::int64_t few = 64;
+            std::vector<at::Tensor> all;
+            for (const at::Tensor& rows : features.flatten(0, 1).split(few))
+                all.push_back(network_.predict(rows, {}));
+            return at::cat(all).view({features.size(0), features.size(1), -1});
+        }
         at::Tensor codes_of(std::string_view dna) const {
             const at::Tensor codes =
                 bins::codes_of(reverse_ ? genome::reverse_complement(dna) : std::string(dna));

@@ -31,6 +31,50 @@ at::Tensor reverse_complement(const at::Tensor& bases) {
 
 }  // namespace
 
+DOCTEST_TEST_CASE("stem: the other strand's first stage is the window's back to front, to the last bit") {
+    const at::NoGradGuard no_gradients;
+    for (const std::int64_t width : {7, 15, 21}) {
+        BinsConfig config = bigbird::testing::small_bins();
+        config.stages.front().width = width;
+        config.motif_filters = 5;
+        config.both_strands = true;
+        BinsNetwork network = bigbird::testing::bins_network(config);
+        const Stem stem = network->stem();
+        const at::Tensor bases = some_bases(config).narrow(0, 0, 1), other = reverse_complement(bases);
+        const StemOutput window = stem->first(bases, config.bin), turned = stem->first(other, config.bin),
+                         computed = stem->first(other, config.bin);
+        DOCTEST_CHECK(at::equal(turned.positions, window.positions.flip(1)));
+        DOCTEST_CHECK(at::equal(turned.sites, window.sites.flip(1)));
+        DOCTEST_CHECK(at::equal(computed.positions, turned.positions));
+        DOCTEST_CHECK(at::equal(computed.sites, turned.sites));
+    }
+}
+
+DOCTEST_TEST_CASE("stem: what it keeps of weights follows them, and the mode") {
+    const at::NoGradGuard no_gradients;
+    const BinsConfig config = preset("tiny");
+    BinsNetwork network = bigbird::testing::bins_network(config);
+    const at::Tensor bases = some_bases(config).narrow(0, 0, 1), other = reverse_complement(bases);
+    const auto check = [&] {
+        BinsNetwork fresh = bigbird::testing::bins_network(config);
+        auto from = network->named_parameters();
+        for (auto& item : fresh->named_parameters())
+            item.value().copy_(from[item.key()]);
+        DOCTEST_CHECK(
+            at::equal(network->stem()->forward(other).positions, fresh->stem()->forward(other).positions));
+    };
+    network->stem()->forward(bases);
+    for (at::Tensor& weight : network->stem()->parameters())
+        weight.mul_(1.1);
+    check();
+    network->stem()->forward(bases);
+    network->train();
+    for (at::Tensor& weight : network->stem()->parameters())  // as an optimizer's kernel does
+        weight.mutable_data_ptr<float>()[1] += 0.1F;
+    network->eval();
+    check();
+}
+
 DOCTEST_TEST_CASE("stem: with both strands the first stage finds on one what it finds on the other") {
     BinsConfig config = bigbird::testing::small_bins();
     config.stages = {{16, 7, 10}};

@@ -92,10 +92,13 @@ DOCTEST_TEST_CASE("substitutions: a row does not depend on the others, to the la
     const std::vector<Substitution> each = some_substitutions(config, codes);
     const at::Tensor bins = some_bins(config, each, true), all = window.features(each, bins);
     for (std::int64_t i = 0; i < std::ssize(each); ++i) {
-        const std::vector<Substitution> same(19, each[static_cast<std::size_t>(i)]);
-        const at::Tensor of_same = window.features(same, bins[i].expand({19, -1}));
-        DOCTEST_CHECK(at::equal(of_same[0], all[i]));
-        DOCTEST_CHECK(at::equal(of_same[18], all[i]));
+        for (const std::int64_t count : {1, 2, 3, 19}) {
+            const std::vector<Substitution> same(static_cast<std::size_t>(count),
+                                                 each[static_cast<std::size_t>(i)]);
+            const at::Tensor of_same = window.features(same, bins[i].expand({count, -1}));
+            DOCTEST_CHECK(at::equal(of_same[0], all[i]));
+            DOCTEST_CHECK(at::equal(of_same[count - 1], all[i]));
+        }
     }
 }
 

@@ -153,6 +153,31 @@ DOCTEST_TEST_CASE("bases_network: bins, logits are the network's, of windows as 
     DOCTEST_CHECK(model->base_network()->first_filters().sizes() == at::IntArrayRef{12, 4, 7});
 }
 
+DOCTEST_TEST_CASE(
+    "bases_network: bins, a substitution's logits do not depend on the others, to the last bit") {
+    bins::BinsNetwork network(bins::preset("tiny"), 109);
+    bins::initialise(*network, 1);
+    network->eval();
+    const at::NoGradGuard no_gradients;
+    const auto model = base_bins(network, {});
+    std::vector<bins::Substitution> each;
+    std::vector<std::int64_t> segments;
+    for (std::int64_t i = 0; i < 7; ++i) {
+        each.push_back({1700 * i + 77, static_cast<std::uint8_t>(i % 4)});
+        segments.push_back(each.back().at / network->config().bin);
+    }
+    const at::Tensor of_each = at::tensor(segments, at::kLong).unsqueeze(1);
+    for (const bool reverse : {false, true}) {
+        const auto window = model->edit(random_dna(network->config().window_bases(), 1), reverse, {});
+        const at::Tensor all = window->logits(each, of_each);
+        for (const std::int64_t count : {1, 2, 3, 4, 5}) {
+            const auto some = std::span(each).last(static_cast<std::size_t>(count));
+            DOCTEST_CHECK(at::equal(window->logits(some, of_each.narrow(0, 7 - count, count)),
+                                    all.narrow(0, 7 - count, count)));
+        }
+    }
+}
+
 DOCTEST_TEST_CASE("bases_network: bins, a copy has the weights and none of the tensors") {
     const auto model = small_base_bins(1), copy = std::dynamic_pointer_cast<BinNetwork>(model->twin());
     const std::vector<std::string> dna{random_dna(160, 1)};

@@ -9,7 +9,7 @@ namespace bigbird::bins {
 
 namespace {
 
-constexpr std::int64_t tiles = 40, block_positions = tiles * tile;  // of a block
+constexpr std::int64_t most_tiles = 40, block_positions = most_tiles * tile;  // of a block
 constexpr std::int64_t halo = taps / 2, block_rows = block_positions + 2 * halo;
 
 /// A matrix whose element (i, k) is at data[i * row + k * column].
@@ -90,7 +90,8 @@ inline void outputs_to_points(const Vec* dy, Vec* at) {
 
 /// (points, tiles, channels) from rows (…, channels): for each tile `rows` rows, from every fourth row on.
 template <int rows, typename Transform>
-void tiles_to_points(const float* from, std::int64_t channels, const Transform& transform, float* to) {
+void tiles_to_points(const float* from, std::int64_t tiles, std::int64_t channels, const Transform& transform,
+                     float* to) {
     for (std::int64_t t = 0; t < tiles; ++t) {
         for (std::int64_t c = 0; c < channels; c += lanes) {
             Vec x[points], at[points];
@@ -103,8 +104,8 @@ void tiles_to_points(const float* from, std::int64_t channels, const Transform& 
     }
 }
 
-/// (block_positions, channels) from (points, tiles, channels).
-void tiles_from_points(const float* from, std::int64_t channels, float* to) {
+/// (tiles x tile, channels) from (points, tiles, channels).
+void tiles_from_points(const float* from, std::int64_t tiles, std::int64_t channels, float* to) {
     for (std::int64_t t = 0; t < tiles; ++t) {
         for (std::int64_t c = 0; c < channels; c += lanes) {
             Vec at[points], y[tile];
@@ -117,16 +118,16 @@ void tiles_from_points(const float* from, std::int64_t channels, float* to) {
     }
 }
 
-/// (block_positions, out) of rows (block_rows, in), by filters (points, in, out). at_in, at_out: scratch,
-/// (points, tiles, in) and (points, tiles, out).
-void convolve(const float* rows, const float* filters, std::int64_t in, std::int64_t out, float* at_in,
-              float* at_out, float* to) {
-    tiles_to_points<points>(rows, in, to_points, at_in);
+/// (tiles x tile, out) of rows (tiles x tile + 2 halo, in), by filters (points, in, out). at_in, at_out:
+/// scratch, (points, tiles, in) and (points, tiles, out).
+void convolve(const float* rows, std::int64_t tiles, const float* filters, std::int64_t in, std::int64_t out,
+              float* at_in, float* at_out, float* to) {
+    tiles_to_points<points>(rows, tiles, in, to_points, at_in);
     for (std::int64_t p = 0; p < points; ++p) {
         multiply<false>({at_in + p * tiles * in, in, 1}, filters + p * in * out, at_out + p * tiles * out,
                         tiles, out, in);
     }
-    tiles_from_points(at_out, out, to);
+    tiles_from_points(at_out, tiles, out, to);
 }
 
 inline float sum_of(Vec x) {
@@ -157,10 +158,21 @@ inline void fill(float* to, std::int64_t count, float value) {
         to[i] = value;
 }
 
+inline std::int64_t block_end(const ConvolutionShape& shape, std::int64_t first) {
+    return first + block_positions < shape.length ? first + block_positions : shape.length;
+}
+
+/// Tiles of a block, which may reach beyond the window: multiply() takes gemm_rows at a time.
+inline std::int64_t tiles_of(const ConvolutionShape& shape, std::int64_t first) {
+    constexpr std::int64_t step = gemm_rows * tile;
+    return (block_end(shape, first) - first + step - 1) / step * gemm_rows;
+}
+
 /// The rows of a block and of its halo, 0 beyond the window: n, and gelu of it.
 void normed_rows(const ConvolutionShape& shape, const ConvolutionWeights& weights, const float* x,
                  std::int64_t first, float* normed, float* active) {
-    for (std::int64_t r = 0; r < block_rows; ++r) {
+    const std::int64_t rows = tiles_of(shape, first) * tile + 2 * halo;
+    for (std::int64_t r = 0; r < rows; ++r) {
         const std::int64_t position = first - halo + r;
         float *const n = normed + r * shape.in, *const a = active + r * shape.in;
         if (position < 0 || position >= shape.length) {
@@ -179,10 +191,6 @@ void normed_rows(const ConvolutionShape& shape, const ConvolutionWeights& weight
     }
 }
 
-inline std::int64_t block_end(const ConvolutionShape& shape, std::int64_t first) {
-    return first + block_positions < shape.length ? first + block_positions : shape.length;
-}
-
 /// The parts of scratch memory.
 struct Scratch {
     float *normed, *rows, *at_in, *at_out, *results;
@@ -192,12 +200,12 @@ struct Scratch {
         normed = memory;
         rows = normed + block_rows * most;
         at_in = rows + block_rows * most;
-        at_out = at_in + points * tiles * most;
-        results = at_out + points * tiles * most;
+        at_out = at_in + points * most_tiles * most;
+        results = at_out + points * most_tiles * most;
     }
     static std::int64_t size(const ConvolutionShape& shape) {
         const std::int64_t most = shape.in > shape.out ? shape.in : shape.out;
-        return (2 * block_rows + 2 * points * tiles + block_positions) * most;
+        return (2 * block_rows + 2 * points * most_tiles + block_positions) * most;
     }
 };
 
@@ -209,8 +217,8 @@ void forward_convolution(const ConvolutionShape& shape, const ConvolutionWeights
                          std::int64_t first, float* memory, float* y) {
     const Scratch scratch(shape, memory);
     normed_rows(shape, weights, x, first, scratch.normed, scratch.rows);
-    convolve(scratch.rows, weights.filters, shape.in, shape.out, scratch.at_in, scratch.at_out,
-             scratch.results);
+    convolve(scratch.rows, tiles_of(shape, first), weights.filters, shape.in, shape.out, scratch.at_in,
+             scratch.at_out, scratch.results);
     const bool adds = shape.in == shape.out;
     for (std::int64_t position = first; position < block_end(shape, first); ++position) {
         const std::int64_t r = position - first;
@@ -225,7 +233,8 @@ void forward_convolution(const ConvolutionShape& shape, const ConvolutionWeights
 /// The rows of dy of a block and of its halo, 0 beyond the window; adds the block's rows to d_bias.
 void gradient_rows(const ConvolutionShape& shape, const float* dy, std::int64_t first, float* rows,
                    float* d_bias) {
-    for (std::int64_t r = 0; r < block_rows; ++r) {
+    const std::int64_t all = tiles_of(shape, first) * tile + 2 * halo;
+    for (std::int64_t r = 0; r < all; ++r) {
         const std::int64_t position = first - halo + r;
         float* const to = rows + r * shape.out;
         if (position < 0 || position >= shape.length) {
@@ -266,18 +275,18 @@ void backward_convolution(const ConvolutionShape& shape, const ConvolutionWeight
                           const float* dy, std::int64_t first, float* memory, float* dx,
                           const ConvolutionSums& sums) {
     const Scratch scratch(shape, memory);
-    const std::int64_t in = shape.in, out = shape.out;
+    const std::int64_t in = shape.in, out = shape.out, tiles = tiles_of(shape, first);
     // Gradients of the filters: at each point, the gradient of the product there.
     normed_rows(shape, weights, x, first, scratch.normed, scratch.rows);
-    tiles_to_points<points>(scratch.rows, in, to_points, scratch.at_in);
+    tiles_to_points<points>(scratch.rows, tiles, in, to_points, scratch.at_in);
     float* const slopes = scratch.rows;
     gradient_rows(shape, dy, first, slopes, sums.bias);
-    tiles_to_points<tile>(slopes + halo * out, out, outputs_to_points, scratch.at_out);
+    tiles_to_points<tile>(slopes + halo * out, tiles, out, outputs_to_points, scratch.at_out);
     for (std::int64_t p = 0; p < points; ++p) {
         multiply<true>({scratch.at_in + p * tiles * in, 1, in}, scratch.at_out + p * tiles * out,
                        sums.filters + p * in * out, in, out, tiles);
     }
-    convolve(slopes, weights.turned, out, in, scratch.at_out, scratch.at_in, scratch.results);
+    convolve(slopes, tiles, weights.turned, out, in, scratch.at_out, scratch.at_in, scratch.results);
     for (std::int64_t position = first; position < block_end(shape, first); ++position) {
         float* const dn = scratch.results + (position - first) * in;
         const float* const normed = scratch.normed + (position - first + halo) * in;

@@ -9,18 +9,24 @@ namespace bigbird::bins {
 
 namespace {
 
-/// The filters' values at the bases of one output: (pool, strands).
+/// The filters' values at the bases of one output: (pool, strands). Words are added in pairs from both ends,
+/// so that a base and its complement on the other strand have the same value, to the last bit.
 template <int strands>
 inline void find(const FirstShape& shape, std::int64_t pool, const std::uint16_t* words, const float* table,
                  Vec bias, Vec* found) {
     for (std::int64_t i = 0; i < pool * strands; ++i)
         found[i] = bias;
-    for (std::int64_t k = 0; k < shape.chunks; ++k) {
-        const float* const rows = table + k * words_in_all * strands * lanes;
-        const std::uint16_t* const word = words + k * word_letters;
+    const auto value = [&](std::int64_t k, std::int64_t i) {
+        return load(table + k * words_in_all * strands * lanes + words[k * word_letters + i / strands] +
+                    i % strands * lanes);
+    };
+    const std::int64_t last = shape.chunks - 1;
+    for (std::int64_t k = 0; k < shape.chunks / 2; ++k)
         for (std::int64_t i = 0; i < pool * strands; ++i)
-            found[i] += load(rows + word[i / strands] + i % strands * lanes);
-    }
+            found[i] += value(k, i) + value(last - k, i);
+    if (shape.chunks % 2 == 1)
+        for (std::int64_t i = 0; i < pool * strands; ++i)
+            found[i] += value(last / 2, i);
 }
 
 /// The softmax of sharp2 * x, where sharp2 is the sharpness times log2(e): weights that are not divided by
@@ -32,14 +38,20 @@ inline Pooled pool_values(const Vec* x, std::int64_t count, Vec sharp2, Vec* wei
     Vec top = all(lowest);
     for (std::int64_t i = 0; i < count; ++i)
         top = greater(top, sharp2 * x[i]);
-    Vec sum{}, mean{};
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i)
         weight[i] = exp2(sharp2 * x[i] - top);
+    // Each half from its end, so that the other strand's values, which come back to front, give the same
+    // bits.
+    Vec sum{}, mean{}, other_sum{}, other_mean{};
+    for (std::int64_t i = 0, j = count - 1; i <= j; ++i, --j) {
         sum += weight[i];
         mean += weight[i] * x[i];
+        if (i == j) break;
+        other_sum += weight[j];
+        other_mean += weight[j] * x[j];
     }
-    const Vec scale = 1.0F / sum;
-    return {mean * scale, scale};
+    const Vec scale = 1.0F / (sum + other_sum);
+    return {(mean + other_mean) * scale, scale};
 }
 
 inline Vec greatest(const Vec* x, std::int64_t count, Vec most) {
