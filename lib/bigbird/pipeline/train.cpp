@@ -84,7 +84,7 @@ std::vector<motifs::Motif> known_motifs(const TrainSpec& spec) {
 
 /// Rows to search motifs in; none for promoters, whose network gives bases no contributions.
 std::vector<MotifRows> motif_rows(const TrainSpec& spec, const examples::ExampleSet& set,
-                                  std::int64_t most = 200) {
+                                  std::int64_t most = 150) {
     return spec.promoters.tss.empty() ? choose_motif_rows(set, most) : std::vector<MotifRows>();
 }
 
