@@ -113,8 +113,10 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     DOCTEST_CHECK(holds(result.out, "AUROC    model " + fmt::format("{:.3f}", auroc)));
     const std::string page = read_file(at / "all/report.html"), card = read_file(at / "all/README.md");
     for (const char* part :
-         {"model \u2212 floor", "<h2>Motifs that the model began from</h2>", "<h2>Held-out regions</h2>",
-          "<h2>Precision and recall</h2>", "Reliability.", "<figcaption>22:21410001-21500000</figcaption>"})
+         {"Better than a linear model: ", "<th>model</th><th>floor</th><th>model \u2212 floor</th>",
+          "<h2>Training</h2>", "<h2>Motifs that the model learned</h2>", "<h2>Held-out regions</h2>",
+          "precision", "Reliability.", "<td class=text>bigbird-dna train --peaks ",
+          "<figcaption>22:21410001-21500000</figcaption>"})
         DOCTEST_CHECK_MESSAGE(holds(page, part), part);
     DOCTEST_CHECK(card == read_file(at / "all/model/README.md"));
     DOCTEST_CHECK(holds(card, fmt::format("{:.4f}", auroc)));
@@ -134,6 +136,12 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
                "\"by rule\"; use the same, give another --output, or start afresh with "
                "--force\n");
     DOCTEST_CHECK(read_file(at / "all/report.html") == page);
+    const auto named = at.words("all", {"--known-motifs", test_data("motifs/known.jaspar")});
+    works(named);  // writes the page again
+    DOCTEST_CHECK(holds(read_file(at / "all/report.html"), " --known-motifs "));
+    DOCTEST_CHECK(weights_of(at / "all") == weights_of(at / "run"));
+    DOCTEST_CHECK(holds(works(named).err, "is finished already"));
+    check_said(run_program(at.words("all", {"--known-motifs", at / "megabase.bed"})), 3, "megabase.bed");
 }
 
 DOCTEST_TEST_CASE("train: what was stopped goes on, to the same figures") {
@@ -157,7 +165,7 @@ DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begi
     const TrainFixture at;
     const ProgramResult forecast = works(at.words("none", {"--dry-run"}));
     check_holds(forecast.out, {"bins                  4492 of 200 bp, 3 labels: 3596 for training",
-                               ": 3 steps of ", " MB\n"});
+                               ": 3 steps of ", ": what the model learned, in ", " MB\n"});
     const ProgramResult of_table =
         works({"train", "--dry-run", "--table", test_data("sequences/promoters.csv.gz"), "--steps", "4"});
     // Two fits of k-mers choose the strand; the model and the floor have them, too.
@@ -217,8 +225,9 @@ DOCTEST_TEST_CASE("train: a table of sequences becomes what the separate command
     const double mcc = read_json(at / "all/evaluation.json")["others"][0]["mcc"].get<double>();
     DOCTEST_CHECK(holds(result.out, "mcc      model " + fmt::format("{:.3f}", mcc)));
     const std::string page = read_file(at / "all/report.html"), card = read_file(at / "all/README.md");
-    for (const char* part : {"all: labels from sequence", "model \u2212 floor", "<h2>Confusion</h2>",
-                             "Motifs that the model began from", "floor: logistic regression on k-mers."})
+    for (const char* part :
+         {"all: labels from sequence", "model \u2212 floor", "<h2>Confusion</h2>",
+          "Motifs that the model learned", ", 2 networks", "floor: logistic regression on k-mers."})
         DOCTEST_CHECK_MESSAGE(holds(page, part), part);
     DOCTEST_CHECK(card == read_file(at / "all/model/README.md"));
     DOCTEST_CHECK(holds(card, "### Rows of test"));

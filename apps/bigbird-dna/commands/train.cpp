@@ -72,6 +72,9 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
 void add_folder_options(CLI::App& command, TrainSpec& spec) {
     add_value(command, "-o,--output", "DIR", spec.output,
               "Output folder: model/, report.html, README.md, evaluation.json, and intermediate files");
+    add_value(command, "--known-motifs", "FILE", spec.known_motifs,
+              "Motifs in MEME's minimal format or JASPAR's, to name those that the model learned (report)")
+        ->excludes(option_of(command, "--tss"));
     command.add_flag(force_option, spec.force);
     add_max_hours_option(command, spec.model.run.max_hours);
     command.add_flag("--dry-run", spec.dry_run,
@@ -98,10 +101,31 @@ void choose_sequences(CLI::App& command, TrainSpec& spec) {
     spec.model.sequence.members = given.sequence.members;
 }
 
+/// The command with the options that were given, as for a shell.
+std::string command_line(CLI::App& command) {
+    constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
+    std::string line = "bigbird-dna " + command.get_name();
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
+        line += " " + option->get_name();
+        for (std::string word :
+             option->get_expected_max() > 0 ? option->results() : std::vector<std::string>()) {
+            if (word.empty() || word.find_first_not_of(plain) != word.npos) {
+                for (std::size_t at = word.find('\''); at != word.npos; at = word.find('\'', at + 4))
+                    word.replace(at, 1, "'\\''");
+                word = "'" + word + "'";
+            }
+            line += " " + word;
+        }
+    }
+    return line;
+}
+
 /// Checks which inputs are given, and takes the defaults that follow from them.
 void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
     const bool sequences = !spec.sequences.table.empty() || !spec.sequences.fasta.empty();
     const bool promoters = !spec.promoters.tss.empty();
+    spec.command = command_line(command);
     if (!sequences && !promoters && spec.examples.peaks.empty() && spec.tracks.signals.empty())
         throw CLI::RequiredError("--peaks, --signal, --tss, --table or --fasta");
     for (const char* of_genome : {"--reference", "--include", "--exclude", "--skip-invalid"})

@@ -7,18 +7,23 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <numeric>
 
 namespace bigbird::evaluation {
 
 namespace {
 
-std::string four_digits(const std::optional<double>& value) {
-    return value ? fmt::format("{:.4f}", *value) : "NA";
+/// As many digits as a small share needs.
+std::string share_text(double share) {
+    return fmt::format("{:.3g}", share);
 }
 
-std::string number_cell(const std::optional<double>& value) {
-    return html_cell(four_digits(value));
+/// The order of the files in tables: the first, which the others are compared with, comes last.
+std::vector<std::size_t> shown_files(const EvaluationReport& report) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 1; i <= report.files.size(); ++i)
+        order.push_back(i % report.files.size());
+    return order;
 }
 
 /// A range slightly larger than that of the values, within 0 and 1.
@@ -80,8 +85,7 @@ std::string reliability_picture(const EvaluationReport& report) {
             plot.point(bin.mean_score, bin.positive_share, colour,
                        fmt::format("{}, {:.4f} positive", counted(bin.rows, "row"), bin.positive_share),
                        1.5 + 0.9 * std::log10(static_cast<double>(bin.rows)));
-            plot.words(bin.mean_score, bin.positive_share, std::to_string(bin.rows), colour,
-                       10 * static_cast<int>(i));
+            plot.words(bin.mean_score, bin.positive_share, std::to_string(bin.rows), colour);
         }
         plot.line(points, colour);
     }
@@ -128,7 +132,7 @@ std::string precision_picture(const std::string& caption, double base_rate,
     return plot.html();
 }
 
-/// The mean of all labels, then the labels with the most positives.
+/// Precision and recall: the mean of several labels, then the labels with the most positives.
 std::string precision_pictures(const EvaluationReport& report) {
     constexpr std::size_t most = 12;
     std::vector<std::size_t> order;
@@ -141,26 +145,25 @@ std::string precision_pictures(const EvaluationReport& report) {
     if (order.empty()) return "";
     std::ranges::stable_sort(order, std::greater(),
                              [&](std::size_t c) { return report.columns[c].positives; });
-    std::string html =
-        "<h2>Precision and recall</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>";
+    std::string html;
     std::vector<PlotLine> lines;
     for (const FileEvaluation& file : report.files)
         lines.push_back(mean_precision(file.curves));
-    html +=
-        precision_picture(fmt::format("Mean of {}. Dashes: mean base rate.", counted(order.size(), "label")),
-                          base_rate / static_cast<double>(order.size()), lines);
+    if (order.size() > 1) {
+        html = precision_picture(
+            fmt::format("Mean of {}{}. Dashes: mean base rate.", counted(order.size(), "label"),
+                        order.size() > most ? ", and those with the most positives" : ""),
+            base_rate / static_cast<double>(order.size()), lines);
+    }
     for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
         const EvaluatedColumn& column = report.columns[order[n]];
         for (std::size_t f = 0; f < lines.size(); ++f)
             lines[f] = precision_of(report.files[f].curves[order[n]]);
         html += precision_picture(
-            fmt::format("{}: {}. Dashes: base rate {:.4f}.", report.labels[column.label].name,
-                        counted(column.positives, "positive"), column.base_rate),
+            fmt::format("{}: {}. Dashes: base rate {}.", report.labels[column.label].name,
+                        counted(column.positives, "positive"), share_text(column.base_rate)),
             column.base_rate, lines);
     }
-    html += "</div>\n";
-    if (order.size() > most)
-        html += fmt::format("<p>The {} labels with the most positives, of {}.</p>\n", most, order.size());
     return html;
 }
 
@@ -182,18 +185,27 @@ std::string difference_title(const EvaluationReport& report, const FileEvaluatio
     return file.name + " \u2212 " + report.files.front().name;
 }
 
-/// A row for each figure of all columns, with each file's values and differences; each row ends with `end`.
-std::string figure_rows(const EvaluationReport& report, const char* end) {
-    std::string html;
-    for (std::size_t i = 0; i < report.names.size(); ++i) {
-        html += "<tr>" + html_cell(report.names[i], true);
-        for (const FileEvaluation& file : report.files)
-            html += html_cell(brief(file.figures.all[i]));
+/// The name of a figure of peaks for people: a single label has neither mean nor median.
+std::string figure_name(const EvaluationReport& report, std::size_t figure) {
+    if (report.kind != Kind::peaks) return report.names[figure];
+    const std::string name = figure < 2 ? "AUROC" : "AUPRC";
+    if (report.groups.front().members.size() == 1) return name;
+    return name + (figure % 2 == 0 ? ", mean" : ", median");
+}
+
+/// A table with a row for each figure of all columns: each file's values, and differences.
+std::string figures_html(const EvaluationReport& report) {
+    const bool one_label = report.kind == Kind::peaks && report.groups.front().members.size() == 1;
+    std::string html = files_head(names_of(report.files)) + "\n";
+    for (std::size_t i = 0; i < report.names.size(); i += one_label ? 2 : 1) {
+        html += "<tr>" + html_cell(figure_name(report, i), true);
+        for (const std::size_t file : shown_files(report))
+            html += html_cell(brief(report.files[file].figures.all[i]));
         for (std::size_t f = 1; f < report.files.size(); ++f)
             html += html_cell(brief(report.files[f].difference->all[i]));
-        html += std::string("</tr>") + end;
+        html += "</tr>\n";
     }
-    return html;
+    return html + "</table>\n";
 }
 
 /// Each file's recall by false positive rate in a column.
@@ -209,29 +221,48 @@ std::string roc_picture(const EvaluationReport& report, const std::string& capti
     return plot.html();
 }
 
-std::string promoter_html(const EvaluationReport& report) {
-    std::string html = "<h2>Figures</h2>" + thresholds_html(report) + files_head(names_of(report.files)) +
-                       figure_rows(report, "");
-    using File = FileEvaluation;
-    const std::pair<const char*, std::function<std::string(const File&)>> counts[] = {
-        {"threshold", [](const File& of) { return four_digits(of.threshold); }},
-        {"true positives", [](const File& of) { return std::to_string(of.confusion[1][1]); }},
-        {"false positives", [](const File& of) { return std::to_string(of.confusion[0][1]); }},
-        {"true negatives", [](const File& of) { return std::to_string(of.confusion[0][0]); }},
-        {"false negatives", [](const File& of) { return std::to_string(of.confusion[1][0]); }}};
-    for (const auto& [name, text] : counts) {
-        html += "<tr>" + html_cell(name, true);
-        for (const FileEvaluation& file : report.files)
-            html += html_cell(text(file));
-        html += "</tr>";
+/// Pictures under a heading; empty if there are none.
+std::string pictures_html(const EvaluationReport& report, const std::string& pictures) {
+    if (pictures.empty()) return "";
+    return "<h2>Pictures</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>" + pictures +
+           "</div>\n";
+}
+
+/// Rows of each class by called class. Darker cells have a larger share of the class.
+std::string confusion_matrix(const EvaluationReport& report, const FileEvaluation& file) {
+    const auto name = [&](std::size_t i) {
+        if (report.kind != Kind::promoters) return report.labels[i].name;
+        return std::string(i == 0 ? "other" : "promoter");
+    };
+    std::string html = "<table class=confusion><tr>" + html_heading(file.name + ": class, called");
+    for (std::size_t called = 0; called < file.confusion.size(); ++called)
+        html += html_heading(name(called));
+    html += "</tr>\n";
+    for (std::size_t truth = 0; truth < file.confusion.size(); ++truth) {
+        const auto rows = std::reduce(file.confusion[truth].begin(), file.confusion[truth].end());
+        html += "<tr>" + html_cell(name(truth), true);
+        for (std::size_t called = 0; called < file.confusion.size(); ++called) {
+            const std::int64_t count = file.confusion[truth][called];
+            const double share = rows > 0 ? static_cast<double>(count) / static_cast<double>(rows) : 0;
+            html += fmt::format("<td style='background:rgba({},{:.2f})'>{}</td>",
+                                truth == called ? "27,108,168" : "209,73,91", 0.75 * share, count);
+        }
+        html += "</tr>\n";
     }
-    html += "</table>\n<h2>Curves</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>" +
-            roc_picture(report, "ROC", 0);
-    Plot precision("Precision and recall. Dashes: base rate.", "recall", "precision");
-    precision.level(report.columns.front().base_rate);
-    for (std::size_t f = 0; f < report.files.size(); ++f)
-        precision.line(precision_of(report.files[f].curves.front()), colour_of(f));
-    html += precision.html() + reliability_picture(report) + "</div>\n";
+    return html + "</table>\n";
+}
+
+std::string promoter_html(const EvaluationReport& report) {
+    std::vector<PlotLine> lines;
+    for (const FileEvaluation& file : report.files)
+        lines.push_back(precision_of(file.curves.front()));
+    std::string html = pictures_html(report, roc_picture(report, "ROC", 0) +
+                                                 precision_picture("Precision and recall. Dashes: base rate.",
+                                                                   report.columns.front().base_rate, lines) +
+                                                 reliability_picture(report)) +
+                       "<h2>Calls</h2>" + thresholds_html(report);
+    for (const std::size_t f : shown_files(report))
+        html += confusion_matrix(report, report.files[f]);
     if (report.scan) {
         const ScanFigures& scan = *report.scan;
         html += fmt::format(
@@ -239,12 +270,13 @@ std::string promoter_html(const EvaluationReport& report) {
             "{} of {} "
             "TSSs found.</p>\n",
             scan.calls, static_cast<double>(scan.scanned_bases) / 1e6, scan.right_calls,
-            four_digits(scan.false_calls_a_megabase), scan.found_tss, scan.tss);
+            cell(scan.false_calls_a_megabase), scan.found_tss, scan.tss);
     }
     return html;
 }
 
 std::string groups_html(const EvaluationReport& report) {
+    if (report.groups.size() < 2) return "";
     std::string html =
         "<h2>Groups</h2><table class=sortable><thead><tr><th class=text>group</th><th "
         "class=text>scores</th><th>labels</th><th>AUROC "
@@ -259,43 +291,14 @@ std::string groups_html(const EvaluationReport& report) {
                 html += html_cell(brief(figures.all[g * report.names.size() + i]));
             html += html_cell(base_rate) + "</tr>";
         };
-        for (const FileEvaluation& file : report.files) {
+        for (const std::size_t f : shown_files(report)) {
+            const FileEvaluation& file = report.files[f];
             row(file.name, std::to_string(group.members.size()) + " of " + std::to_string(group.labels),
-                file.figures, four_digits(group.mean_base_rate));
+                file.figures, group.mean_base_rate ? share_text(*group.mean_base_rate) : "NA");
             if (file.difference) row(difference_title(report, file), "", *file.difference, "");
         }
     }
     return html + "</tbody></table>\n";
-}
-
-/// Shares of a group's labels by AUROC, in steps of 0.02, over the existing values.
-std::string histogram(const EvaluationReport& report, const std::string& group) {
-    constexpr double width = 0.02;
-    std::vector<std::map<int, double>> shares;
-    std::vector<double> values, heights;
-    for (const FileEvaluation& file : report.files) {
-        std::map<int, double> counts;
-        double total = 0;
-        for (std::size_t c = 0; c < report.columns.size(); ++c) {
-            const std::optional<double> area = file.figures.each[c][0].value;
-            if (!area || (group != "all" && report.labels[report.columns[c].label].group != group)) continue;
-            values.push_back(*area);
-            counts[std::min(49, static_cast<int>(*area / width))] += 1;
-            total += 1;
-        }
-        for (auto& [bin, count] : counts) {
-            count /= total;
-            heights.push_back(count);
-        }
-        shares.push_back(std::move(counts));
-    }
-    const double most = heights.empty() ? 1 : *std::max_element(heights.begin(), heights.end());
-    Plot plot(group + ": labels by AUROC", "AUROC", "share of labels", range_of(values),
-              Range{0, most}.rounded());
-    for (std::size_t i = 0; i < shares.size(); ++i)
-        for (const auto& [bin, share] : shares[i])
-            plot.bar(bin * width, (bin + 1) * width, share, colour_of(i));
-    return plot.html();
 }
 
 /// Both axes are the same, over the existing values. If labels are few, their names are shown.
@@ -315,6 +318,7 @@ std::string scatter(const EvaluationReport& report, const std::string& other,
         points.push_back({*x, *y, report.labels[report.columns[c].label].name});
         ends.insert(ends.end(), {*x, *y});
     }
+    if (points.size() < 2) return "";
     const Range range = range_of(ends);
     Plot plot("AUROC of each label. Point at one to see its name.", first.name, other, range, range);
     plot.diagonal();
@@ -327,56 +331,49 @@ std::string scatter(const EvaluationReport& report, const std::string& other,
 }
 
 std::string labels_html(const EvaluationReport& report) {
-    std::string html =
-        "<h2>Labels</h2><table class='labels sortable'><thead><tr><th>index</th><th class=text>group</th><th "
-        "class=text>name</th>"
-        "<th>positives</th><th>base "
-        "rate</th><th>AUROC</th><th>low</th><th>high</th><th>AUPRC</th><th>low</th><th>high</th>";
-    for (std::size_t i = 1; i < report.files.size(); ++i) {
-        html += html_heading("AUROC " + report.files[i].name) +
-                html_heading("AUPRC " + report.files[i].name) +
-                html_heading("AUROC " + difference_title(report, report.files[i]));
-    }
+    if (report.columns.size() < 2) return "";
+    const bool grouped = report.groups.size() > 1;
+    std::string html = "<h2>Labels</h2><table class='labels sortable'><thead><tr><th class=text>name</th>";
+    html += std::string(grouped ? "<th class=text>group</th>" : "") + "<th>positives</th><th>base rate</th>";
+    for (const std::size_t i : shown_files(report))
+        for (const char* figure : {"AUROC ", "AUPRC "})
+            html += html_heading(figure + (report.files.size() > 1 ? report.files[i].name : ""));
+    for (std::size_t i = 1; i < report.files.size(); ++i)
+        html += html_heading("AUROC " + difference_title(report, report.files[i]));
     html += report.published.empty() ? "" : "<th>AUROC DeepSEA</th><th>AUPRC DeepSEA</th>";
     html += "</tr></thead><tbody>\n";
     for (std::size_t c = 0; c < report.columns.size(); ++c) {
         const EvaluatedColumn& column = report.columns[c];
-        html += "<tr>" + html_cell(std::to_string(column.label)) +
-                html_cell(report.labels[column.label].group, true) +
-                html_cell(report.labels[column.label].name, true) +
-                html_cell(std::to_string(column.positives)) + number_cell(column.base_rate);
-        for (const FileEvaluation& file : report.files) {
-            for (const Figure& figure : file.figures.each[c]) {
-                html += number_cell(figure.value);
-                if (!file.difference) html += number_cell(figure.low) + number_cell(figure.high);
-            }
-            if (file.difference) html += html_cell(brief(file.difference->each[c][0]));
-        }
+        html += "<tr>" + html_cell(report.labels[column.label].name, true);
+        html += grouped ? html_cell(report.labels[column.label].group, true) : "";
+        html += html_cell(std::to_string(column.positives)) + html_cell(share_text(column.base_rate));
+        for (const std::size_t f : shown_files(report))
+            for (const Figure& figure : report.files[f].figures.each[c])
+                html += html_cell(brief(figure));
+        for (std::size_t f = 1; f < report.files.size(); ++f)
+            html += html_cell(brief(report.files[f].difference->each[c][0]));
         if (!report.published.empty()) {
             const rows::PublishedFigures known = published_of(report, column.label);
-            html += number_cell(known.roc_auc) + number_cell(known.average_precision);
+            html += html_cell(cell(known.roc_auc)) + html_cell(cell(known.average_precision));
         }
         html += "</tr>\n";
     }
     return html + "</tbody></table>\n";
 }
 
-std::string peaks_html(const EvaluationReport& report, const std::string& sections) {
-    std::string html = groups_html(report) + sections + "<h2>Pictures</h2>" +
-                       legend_html(names_of(report.files)) + "<div class=pictures>";
-    for (const Group& group : report.groups)
-        html += histogram(report, group.name);
+std::string peaks_html(const EvaluationReport& report) {
+    std::string pictures = precision_pictures(report) + reliability_picture(report);
     for (std::size_t f = 1; f < report.files.size(); ++f) {
         const Figures& figures = report.files[f].figures;
-        html +=
+        pictures +=
             scatter(report, report.files[f].name, [&](std::size_t c) { return figures.each[c][0].value; });
     }
     if (!report.published.empty()) {
-        html += scatter(
+        pictures += scatter(
             report, "DeepSEA, published",
             [&](std::size_t c) { return published_of(report, report.columns[c].label).roc_auc; });
     }
-    return html + reliability_picture(report) + "</div>\n" + precision_pictures(report) + labels_html(report);
+    return groups_html(report) + pictures_html(report, pictures) + labels_html(report);
 }
 
 // Sequences and coverage.
@@ -393,26 +390,6 @@ std::string each_table(const EvaluationReport& report, const FileEvaluation& fil
         for (std::size_t i = 0; i < report.names_of_each.size(); ++i) {
             const std::optional<double> value = file.figures.each[c][i].value;
             html += html_cell(value ? fmt::format("{:.4g}", *value) : "NA");
-        }
-        html += "</tr>\n";
-    }
-    return html + "</table>\n";
-}
-
-/// Rows of each class by called class. Darker cells have a larger share of the class.
-std::string confusion_matrix(const EvaluationReport& report, const FileEvaluation& file) {
-    std::string html = "<table class=confusion><tr>" + html_heading(file.name + ": class, called");
-    for (std::size_t called = 0; called < file.confusion.size(); ++called)
-        html += html_heading(report.labels[called].name);
-    html += "</tr>\n";
-    for (std::size_t truth = 0; truth < file.confusion.size(); ++truth) {
-        const std::int64_t rows = report.columns[truth].positives;
-        html += "<tr>" + html_cell(report.labels[truth].name, true);
-        for (std::size_t called = 0; called < file.confusion.size(); ++called) {
-            const std::int64_t count = file.confusion[truth][called];
-            const double share = rows > 0 ? static_cast<double>(count) / static_cast<double>(rows) : 0;
-            html += fmt::format("<td style='background:rgba({},{:.2f})'>{}</td>",
-                                truth == called ? "27,108,168" : "209,73,91", 0.75 * share, count);
         }
         html += "</tr>\n";
     }
@@ -442,32 +419,49 @@ std::string number_picture(const EvaluationReport& report, std::size_t file, std
     return plot.html();
 }
 
-std::string pictures(const EvaluationReport& report) {
-    std::string html = "<h2>Pictures</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>";
+std::string sequence_pictures(const EvaluationReport& report) {
+    std::string html;
     std::size_t drawn = 0;
-    for (std::size_t c = 0; c < report.columns.size() && drawn < most_pictures; ++c) {
+    const bool classes = report.target == examples::TargetKind::classes;
+    for (std::size_t c = classes && report.columns.size() == 2 ? 1 : 0;
+         c < report.columns.size() && drawn < most_pictures; ++c) {
         if (report.target != examples::TargetKind::numbers) {
             html += roc_picture(report, "ROC curve of " + report.labels[c].name, c);
             ++drawn;
             continue;
         }
-        for (std::size_t f = 0; f < report.files.size() && drawn < most_pictures; ++f, ++drawn)
+        for (const std::size_t f : shown_files(report)) {
+            if (drawn == most_pictures || report.files[f].points[c].empty()) continue;
             html += number_picture(report, f, c);
+            ++drawn;
+        }
     }
-    return html + "</div>\n";
+    return pictures_html(report, html);
 }
 
-std::string sequences_html(const EvaluationReport& report, const std::string& sections) {
-    std::string html = "<h2>Figures</h2>" + files_head(names_of(report.files)) + "\n" +
-                       figure_rows(report, "\n") + "</table>\n<h2>By " + report.noun + "</h2>\n";
-    for (const FileEvaluation& file : report.files)
-        html += each_table(report, file);
+std::string sequences_html(const EvaluationReport& report) {
+    std::string html = report.regions + sequence_pictures(report);
+    if (report.columns.size() > 1) {
+        html += "<h2>By " + report.noun + "</h2>\n";
+        for (const std::size_t f : shown_files(report))
+            html += each_table(report, report.files[f]);
+    }
     if (!report.files.front().confusion.empty() && report.labels.size() <= most_classes_in_a_matrix) {
         html += "<h2>Confusion</h2>\n";
-        for (const FileEvaluation& file : report.files)
-            html += confusion_matrix(report, file);
+        for (const std::size_t f : shown_files(report))
+            html += confusion_matrix(report, report.files[f]);
     }
-    return html + report.regions + pictures(report) + sections;
+    return html;
+}
+
+/// Rows of a table of two columns: the values within `value`, each with the keys that lead to it.
+std::string rows_of(const std::string& key, const Json& value) {
+    if (!value.is_object())
+        return "<tr>" + html_cell(key, true) + html_cell(evaluation::text_of(value), true) + "</tr>\n";
+    std::string html;
+    for (const auto& [name, inner] : value.items())
+        html += rows_of(key.empty() ? name : key + ", " + name, inner);
+    return html;
 }
 
 }  // namespace
@@ -475,9 +469,12 @@ std::string sequences_html(const EvaluationReport& report, const std::string& se
 std::string to_html(const EvaluationReport& report, const PageAdditions& additions) {
     const bool places = report.kind == Kind::promoters || report.kind == Kind::peaks;
     const Json& parameters = report.about["parameters"];
-    std::string html = additions.lead + fmt::format("<p>{} of split {}", counted(report.rows, "row"),
-                                                    escaped_html(text_of(report.about["split"])));
-    if (parameters["resamples"] > 0) {
+    std::string html = additions.lead + figures_html(report) +
+                       fmt::format("<p>{} of split {}", counted(report.rows, "row"),
+                                   escaped_html(text_of(report.about["split"])));
+    if (report.kind == Kind::peaks && report.groups.front().mean_base_rate)
+        html += "; AUPRC of random scores: " + share_text(*report.groups.front().mean_base_rate);
+    if (parameters["resamples"] > 0 && report.files.front().figures.all.front().low) {
         html += fmt::format("; 95 % intervals from {} resampled {}", report.units,
                             escaped_html(parameters.value("resampled", "blocks of genome")));
     }
@@ -486,14 +483,12 @@ std::string to_html(const EvaluationReport& report, const PageAdditions& additio
         html += " Negatives: " + escaped_html(text_of(report.about["negatives"])) +
                 "; figures with other kinds of negatives must not be compared.";
     }
-    html += "</p>\n";
+    html += "</p>\n" + additions.sections;
     html += report.kind == Kind::promoters ? promoter_html(report)
-            : report.kind == Kind::peaks   ? peaks_html(report, additions.sections)
-                                           : sequences_html(report, additions.sections);
-    html += "<h2>Made from</h2><dl>";
-    for (const auto& [key, value] : report.about.items())
-        html += "<dt>" + escaped_html(key) + "</dt><dd>" + escaped_html(text_of(value)) + "</dd>";
-    html += "</dl>\n";
+            : report.kind == Kind::peaks   ? peaks_html(report)
+                                           : sequences_html(report);
+    html += "<h2>Made from</h2><table class=made>" + rows_of("", additions.made_from) +
+            rows_of("", report.about) + "</table>\n";
     if (places) html += "<script>\n" + std::string(page_script()) + "</script>";
     const std::string title =
         "Evaluation: " + (report.kind == Kind::coverage ? "coverage" : text_of(report.about["task"]));

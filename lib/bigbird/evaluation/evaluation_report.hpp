@@ -40,14 +40,15 @@ std::string to_tsv(const EvaluationReport& report);
 /// A few lines for people.
 std::vector<std::string> to_lines(const EvaluationReport& report);
 
-/// Additional HTML of a page: `lead` follows the title, `sections` follow the groups of peaks, or the
-/// figures.
+/// Additions to a page. HTML: `lead` follows the title, `sections` follow the figures.
 struct PageAdditions {
     std::string title{};  ///< as text; empty: "Evaluation: TASK"
     std::string lead{}, sections{};
+    Json made_from = Json::object();  ///< the first rows of the table of inputs and options
 };
-/// A self-contained HTML page: figures with intervals, plots (SVG), confusion matrices, and for peaks a
-/// sortable table of all labels. Equal reports give equal bytes.
+/// A self-contained HTML page: figures with intervals, the first file in the last column; plots (SVG),
+/// confusion matrices, and for several labels of peaks a sortable table of them. Nothing that would be empty.
+/// Equal reports give equal bytes.
 std::string to_html(const EvaluationReport& report, const PageAdditions& additions = {});
 
 /// Writes a report: TSV where the name ends in .tsv, CSV where it ends in .csv (each also .gz), a page for

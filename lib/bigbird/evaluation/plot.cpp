@@ -33,8 +33,8 @@ std::string html_heading(const std::string& text) {
 
 std::string page_html(const std::string& title, const std::string& body) {
     return fmt::format(
-        "<!doctype html>\n<html lang=en><meta "
-        "charset=utf-8><title>{0}</title><style>\n{1}</style>\n<h1>{0}</h1>\n{2}</html>\n",
+        "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport "
+        "content='width=device-width'><title>{0}</title><style>\n{1}</style>\n<h1>{0}</h1>\n{2}</html>\n",
         escaped_html(title), page_style(), body);
 }
 
@@ -54,8 +54,8 @@ std::string legend_html(const std::vector<std::string>& files) {
 
 std::string files_head(const std::vector<std::string>& files) {
     std::string html = "<table><tr><th></th>";
-    for (const std::string& file : files)
-        html += html_heading(file);
+    for (std::size_t i = 1; i <= files.size(); ++i)
+        html += html_heading(files[i % files.size()]);
     for (std::size_t i = 1; i < files.size(); ++i)
         html += html_heading(files[i] + " \u2212 " + files.front());
     return html + "</tr>";
@@ -84,16 +84,16 @@ Plot::Plot(std::string caption, const std::string& x, const std::string& y, Rang
     for (const double value : across_.ticks()) {
         body_ += fmt::format(
             "<line x1={0:.1f} y1={1} x2={0:.1f} y2={2} stroke='#eee'/><text x={0:.1f} y={3} "
-            "text-anchor=middle>{4:.3g}</text>",
-            at_x(value), top, top + size, top + size + 14, std::abs(value) < 1e-9 ? 0.0 : value);
+            "text-anchor=middle>{4:.6g}</text>",
+            at_x(value), top, top + size, top + size + 17, std::abs(value) < 1e-9 ? 0.0 : value);
     }
     for (const double value : up_.ticks()) {
         body_ += fmt::format(
             "<line x1={0} y1={1:.1f} x2={2} y2={1:.1f} stroke='#eee'/><text x={3} y={4:.1f} "
-            "text-anchor=end>{5:.3g}</text>",
+            "text-anchor=end>{5:.6g}</text>",
             left, at_y(value), left + size, left - 4, at_y(value) + 4, std::abs(value) < 1e-9 ? 0.0 : value);
     }
-    body_ += fmt::format("<text x={} y={} text-anchor=middle>{}</text>", left + size / 2, top + size + 30,
+    body_ += fmt::format("<text x={} y={} text-anchor=middle>{}</text>", left + size / 2, top + size + 34,
                          escaped_html(x));
     body_ += fmt::format("<text transform='translate(12 {}) rotate(-90)' text-anchor=middle>{}</text>",
                          top + size / 2, escaped_html(y));
@@ -117,24 +117,29 @@ void Plot::point(double x, double y, const char* colour, const std::string& titl
         at_y(y), radius, colour, escaped_html(title));
 }
 
-void Plot::words(double x, double y, const std::string& text, const char* colour, int lower) {
-    const bool right = at_x(x) + 6.0 * static_cast<double>(text.size()) + 8 < left + size;
-    body_ += fmt::format("<text x={:.1f} y={:.1f} text-anchor={} class=small style='fill:{}'>{}</text>",
-                         at_x(x) + (right ? 6 : -6), at_y(y) + 3 + lower, right ? "start" : "end", colour,
-                         escaped_html(text));
-}
-
-void Plot::bar(double from, double to, double height, const char* colour) {
-    body_ += fmt::format("<rect x={:.1f} y={:.1f} width={:.1f} height={:.1f} fill='{}' fill-opacity=.5 />",
-                         at_x(from), at_y(height), at_x(to) - at_x(from) - 0.5, at_y(up_.low) - at_y(height),
-                         colour);
+void Plot::words(double x, double y, const std::string& text, const char* colour) {
+    constexpr double letter = 6, line = 11, gap = 6;  // pixels, rather too many
+    const double width = letter * static_cast<double>(text.size());
+    for (const double lower : {3.0, 14.0, -8.0}) {
+        for (const double begin : {at_x(x) + gap, at_x(x) - gap - width}) {
+            const Box box{begin, at_y(y) + lower - line, begin + width, at_y(y) + lower};
+            const bool fits =
+                begin > left && box.right < left + size && box.top > top && box.bottom < top + size;
+            if (!fits || std::ranges::any_of(words_, [&](const Box& other) { return other.meets(box); }))
+                continue;
+            words_.push_back(box);
+            body_ += fmt::format("<text x={:.1f} y={:.1f} class=small style='fill:{}'>{}</text>", begin,
+                                 at_y(y) + lower, colour, escaped_html(text));
+            return;
+        }
+    }
 }
 
 std::string Plot::html() const {
     return fmt::format(
         "<figure><svg width={0} height={1} viewBox='0 0 {0} "
         "{1}'>{2}</svg><figcaption>{3}</figcaption></figure>\n",
-        left + size + 14, top + size + 36, body_, escaped_html(caption_));
+        left + size + 22, top + size + 40, body_, escaped_html(caption_));
 }
 
 void Plot::dashes(double x1, double y1, double x2, double y2) {
@@ -185,7 +190,7 @@ std::string RegionPicture::html(const std::string& caption) {
                              position);
     }
     return fmt::format(
-        "<figure style='max-width:none'><svg width={0} height={1} viewBox='0 0 {0} "
+        "<figure class=wide><svg width={0} height={1} viewBox='0 0 {0} "
         "{1}'>{2}</svg><figcaption>{3}</figcaption></figure>\n",
         width + 2 * left, bottom, body_, escaped_html(caption));
 }

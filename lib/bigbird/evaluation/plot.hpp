@@ -37,7 +37,8 @@ std::vector<std::string> names_of(const Files& files) {
 }
 /// A paragraph with the name of each file in its color; empty for one file.
 std::string legend_html(const std::vector<std::string>& files);
-/// The begin of a table: an empty heading, one for each file, and one for each difference from the first.
+/// The begin of a table: an empty heading, one for each file, the first one last, and one for each difference
+/// from the first.
 std::string files_head(const std::vector<std::string>& files);
 
 struct Range {
@@ -59,11 +60,11 @@ public:
     Plot(std::string caption, const std::string& x, const std::string& y, Range across = {}, Range up = {});
     void diagonal();
     void level(double y) { dashes(across_.low, y, across_.high, y); }
+    void upright(double x) { dashes(x, up_.low, x, up_.high); }
     void line(const PlotLine& points, const char* colour);
     void point(double x, double y, const char* colour, const std::string& title, double radius = 3);
-    /// Draws text beside a point, on the side with more room.
-    void words(double x, double y, const std::string& text, const char* colour, int lower = 0);
-    void bar(double from, double to, double height, const char* colour);
+    /// Draws text beside a point where no other words are; nothing if there is no room.
+    void words(double x, double y, const std::string& text, const char* colour);
     std::string html() const;
 
 private:
@@ -74,8 +75,16 @@ private:
     double at_y(double value) const { return top + size - (value - up_.low) / (up_.high - up_.low) * size; }
     void dashes(double x1, double y1, double x2, double y2);
 
+    struct Box {
+        double left = 0, top = 0, right = 0, bottom = 0;  ///< pixels
+        bool meets(const Box& other) const {
+            return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+        }
+    };
+
     std::string caption_, body_;
     Range across_, up_;
+    std::vector<Box> words_;
 };
 
 /// A picture of tracks over a region, for pages. Not thread-safe.

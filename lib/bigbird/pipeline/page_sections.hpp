@@ -29,9 +29,4 @@ std::vector<ShownRegion> choose_regions(const examples::ExampleSet& set, std::in
 std::string tracks_html(const examples::ChromatinOptions& peaks, const examples::ExampleSet& set,
                         const std::filesystem::path& scores);
 
-/// Returns a page section with the sequence logo of each motif of a file (motifs/motif_files.hpp). A letter's
-/// height is its share times the information of its position, 2 bits at most (Schneider and Stephens, Nucleic
-/// Acids Res. 18:6097, 1990). Empty if there is no such file.
-std::string logos_html(const std::filesystem::path& meme);
-
 }  // namespace bigbird::tasks

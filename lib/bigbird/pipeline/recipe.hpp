@@ -43,9 +43,9 @@ public:
     virtual void check(const examples::ExampleSet& set, const std::filesystem::path& folder) const;
     /// The linear baseline to compare with; its folders and seed are not set.
     virtual FinetuneSpec floor() const = 0;
-    /// Evaluates the score files of `request`: the floor's and the model's. `folder`: train's output folder;
-    /// `output`: the file of the evaluation.
-    virtual Judgement judge(const evaluation::EvaluationRequest& request, const std::filesystem::path& folder,
+    /// Evaluates the score files of `request`: the floor's and the model's. `page`: the name of the folder as
+    /// title, the sections and inputs of every page. `output`: the file of the evaluation.
+    virtual Judgement judge(const evaluation::EvaluationRequest& request, evaluation::PageAdditions page,
                             const std::filesystem::path& output) const = 0;
 
 protected:

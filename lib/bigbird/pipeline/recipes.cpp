@@ -13,6 +13,7 @@
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/pipeline/page_sections.hpp"
 #include "bigbird/pipeline/recipe.hpp"
+#include "bigbird/pipeline/report_page.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/tasks/files/task_files.hpp"
 
@@ -104,13 +105,13 @@ std::string bins_text(const ExampleSet& set, std::int64_t bin) {
                        held_out_text(set, Split::test));
 }
 
-/// "<ul>…" of the lines, then a sentence about the floor.
-std::string pages_lead(const std::vector<std::string>& lines, const std::string& floor) {
-    std::string html = "<ul>";
-    for (const std::string& line : lines)
-        html += "<li>" + evaluation::escaped_html(line) + "</li>";
-    return html + "</ul>\n<p>floor: " + floor +
-           ". A model that does not beat it has learnt nothing but composition.</p>\n";
+/// Writes the page: the verdict and what the floor is, the report, and the examples in words.
+std::string page_of(const evaluation::EvaluationReport& report, evaluation::PageAdditions page,
+                    const std::string& examples, const std::string& floor) {
+    page.lead = "<p><b>" + evaluation::escaped_html(verdict(report)) + "</b></p>\n<p>floor: " + floor +
+                ". A model that does not beat it has learnt nothing but composition.</p>\n";
+    page.made_from["examples"] = examples;
+    return to_html(report, page);
 }
 
 /// "AUROC    model 0.9; floor 0.8; difference 0.1".
@@ -123,7 +124,7 @@ std::string compared(const std::string& name, const evaluation::Figure& model,
 /// Recipe::judge() of sequences and of numbers of bins. `examples`: their number and kind.
 Judgement judge_numbers(const evaluation::EvaluationRequest& request, const fs::path& output,
                         const std::string& examples, const std::string& floor_name,
-                        evaluation::PageAdditions additions) {
+                        const evaluation::PageAdditions& page) {
     const evaluation::EvaluationReport report = evaluation::evaluate(request);
     const evaluation::FileEvaluation &floor = report.files.front(), &model = report.files.back();
     Judgement judged{.lines = {"examples " + examples}};
@@ -131,8 +132,7 @@ Judgement judge_numbers(const evaluation::EvaluationRequest& request, const fs::
         judged.lines.push_back(
             compared(report.names[i], model.figures.all[i], floor.figures.all[i], model.difference->all[i]));
     judged.evaluation = evaluation::write_report(report, output, Overwrite::allow);
-    additions.lead = pages_lead(judged.lines, floor_name);
-    judged.page = to_html(report, additions);
+    judged.page = page_of(report, page, examples, floor_name);
     judged.card = card_figures(report, model);
     return judged;
 }
@@ -219,18 +219,16 @@ public:
         return floor;
     }
 
-    Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,
+    Judgement judge(const evaluation::EvaluationRequest& request, evaluation::PageAdditions page,
                     const fs::path& output) const override {
         const evaluation::EvaluationReport report = evaluation::evaluate(request);
         const auto set = ExampleSet::load(request.examples);
         Judgement judged{.lines = summary(report, set)};
-        evaluation::PageAdditions additions{
-            .title = folder.filename().string() + ": peaks from sequence",
-            .lead = pages_lead(judged.lines, "ridge regression on the 5-mers of a bin's own bases")};
-        additions.sections = tracks_html(spec_.examples, set, request.scores.back().path) +
-                             logos_html(folder / run_folder / motif_file);
+        page.title += ": peaks from sequence";
+        page.sections += tracks_html(spec_.examples, set, request.scores.back().path);
         judged.evaluation = evaluation::write_report(report, output, Overwrite::allow);
-        judged.page = to_html(report, additions);
+        judged.page = page_of(report, std::move(page), bins_text(set, spec_.examples.bin),
+                              "ridge regression on the 5-mers of a bin's own bases");
         judged.card = card_figures(report, report.files.back());
         return judged;
     }
@@ -304,18 +302,17 @@ public:
         return floor;
     }
 
-    Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,
+    Judgement judge(const evaluation::EvaluationRequest& request, evaluation::PageAdditions page,
                     const fs::path& output) const override {
         const auto set = ExampleSet::load(request.examples);
         const auto rows = [&](Split split) { return set.rows(split).size(); };
+        page.title += ": labels from sequence";
         return judge_numbers(
             request, output,
             fmt::format("{}, {}; {} for training, {} for validation, {} for test",
                         counted(set.size(), "sequence"), counted(set.label_table().size(), noun_of(set)),
                         rows(Split::train), rows(Split::validation), rows(Split::test)),
-            is_number() ? "ridge regression on k-mers" : "logistic regression on k-mers",
-            {.title = folder.filename().string() + ": labels from sequence",
-             .sections = logos_html(folder / run_folder / motif_file)});
+            is_number() ? "ridge regression on k-mers" : "logistic regression on k-mers", page);
     }
 
 private:
@@ -355,12 +352,12 @@ public:
         floor.architecture = kmer_ridge_name;
         return floor;
     }
-    Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,
+    Judgement judge(const evaluation::EvaluationRequest& request, evaluation::PageAdditions page,
                     const fs::path& output) const override {
         const auto set = ExampleSet::load(request.examples);
+        page.title += ": coverage from sequence";
         return judge_numbers(request, output, bins_text(set, spec_.tracks.bin),
-                             "ridge regression on the k-mers of nine bins",
-                             {.title = folder.filename().string() + ": coverage from sequence"});
+                             "ridge regression on the k-mers of nine bins", page);
     }
 };
 
@@ -389,10 +386,11 @@ public:
         floor.architecture = kmer_ridge_name;
         return floor;
     }
-    Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,
+    Judgement judge(const evaluation::EvaluationRequest& request, evaluation::PageAdditions page,
                     const fs::path& output) const override {
         const auto set = ExampleSet::load(request.examples);
         const auto rows = [&](Split split) { return set.rows(split).size(); };
+        page.title += ": promoters from sequence";
         return judge_numbers(
             request, output,
             fmt::format(
@@ -400,8 +398,7 @@ public:
                 "training, {} for validation, {} for test",
                 counted(set.size(), "window"), set.bounds().size(), rows(Split::train),
                 rows(Split::validation), rows(Split::test)),
-            "ridge regression on the 5-mers of a window",
-            {.title = folder.filename().string() + ": promoters from sequence"});
+            "ridge regression on the 5-mers of a window", page);
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
@@ -21,6 +22,8 @@
 #include "bigbird/finetuning/run_plan.hpp"
 #include "bigbird/finetuning/train_linear.hpp"
 #include "bigbird/pipeline/recipe.hpp"
+#include "bigbird/pipeline/report_motifs.hpp"
+#include "bigbird/pipeline/report_page.hpp"
 #include "bigbird/scoring/rows/predict.hpp"
 #include "bigbird/training/run_start.hpp"
 
@@ -73,6 +76,25 @@ FinetuneSpec floor_spec(const TrainSpec& spec, const Recipe& recipe, const fs::p
     return floor;
 }
 
+/// Throws InputError.
+std::vector<motifs::Motif> known_motifs(const TrainSpec& spec) {
+    if (spec.known_motifs.empty()) return {};
+    return motifs::read_motifs(spec.known_motifs).motifs;
+}
+
+/// Rows to search motifs in; none for promoters, whose network gives bases no contributions.
+std::vector<MotifRows> motif_rows(const TrainSpec& spec, const examples::ExampleSet& set,
+                                  std::int64_t most = 150) {
+    return spec.promoters.tss.empty() ? choose_motif_rows(set, most) : std::vector<MotifRows>();
+}
+
+/// The motifs of the model in train's folder.
+std::vector<LearnedMotifs> learned_motifs_of(const TrainSpec& spec, const examples::ExampleSet& set,
+                                             std::vector<MotifRows> rows, const fs::path& folder) {
+    return learned_motifs(set, std::move(rows), folder / run_folder, spec.examples.references,
+                          spec.model.device, spec.model.threads);
+}
+
 /// Makes the examples if they are missing.
 void build_examples(const Recipe& recipe, const fs::path& folder) {
     if (is_there(folder / examples_folder / examples::manifest_name)) return;
@@ -87,7 +109,8 @@ public:
         : spec_(spec),
           recipe_(recipe_of(spec)),
           folder_(spec.output),
-          options_(fixed_options(spec, *recipe_)) {}
+          options_(fixed_options(spec, *recipe_)),
+          known_(known_motifs(spec)) {}
 
     std::vector<std::string> run() {
         require_own_folder();
@@ -142,7 +165,8 @@ private:
         if (is_there(folder_ / record_file)) {
             const Json before = read_json(folder_ / record_file);
             training::require_same_options(before.value("options", Json::object()), options_, "--force");
-            if (!before.contains("summary") || !is_whole()) return std::nullopt;
+            const bool other_motifs = known_sum() != "" && before.value("known_motifs", "") != known_sum();
+            if (!before.contains("summary") || !is_whole() || other_motifs) return std::nullopt;
             log_info("{}: is finished already", folder_.string());
             return before["summary"].get<std::vector<std::string>>();
         }
@@ -153,7 +177,13 @@ private:
     void write_record(const Json& summary) const {
         Json json{{"program", "bigbird-dna"}, {"version", std::string(version())}, {"options", options_}};
         if (!summary.is_null()) json["summary"] = summary;
+        if (!spec_.known_motifs.empty()) json["known_motifs"] = known_sum();
         write_json(folder_ / record_file, json, Overwrite::allow);
+    }
+
+    /// Checksum of the known motifs, which change nothing but the page.
+    std::string known_sum() const {
+        return spec_.known_motifs.empty() ? "" : sha256_of_file(spec_.known_motifs);
     }
 
     /// Logs the next step. Throws Stopped.
@@ -203,7 +233,22 @@ private:
         request.options.min_positives = spec_.min_positives;
         request.options.seed = spec_.model.seed;
         request.options.threads = resolve_threads(spec_.model.threads);
-        return recipe_->judge(request, folder_, folder_ / evaluation_file);
+        const auto set = examples::ExampleSet::load(request.examples);
+        evaluation::PageAdditions page{.title = folder_.filename().string(),
+                                       .sections = curves_html(folder_ / run_folder) + learned(set),
+                                       .made_from = made_from(spec_.command, options_, set)};
+        return recipe_->judge(request, std::move(page), folder_ / evaluation_file);
+    }
+
+    /// Finds the motifs that the model learned, and writes them. Returns a section of the page.
+    std::string learned(const examples::ExampleSet& set) const {
+        const auto found = learned_motifs_of(spec_, set, motif_rows(spec_, set), folder_);
+        motifs::MotifSet all;
+        for (const LearnedMotifs& of_label : found)
+            all.motifs.insert(all.motifs.end(), of_label.motifs.begin(), of_label.motifs.end());
+        if (!all.motifs.empty())
+            motifs::write_motifs(folder_ / run_folder / learned_file, all, Overwrite::allow);
+        return motifs_html(found, set, known_);
     }
 
     std::vector<std::string> finish() const {
@@ -234,6 +279,7 @@ private:
     const std::unique_ptr<Recipe> recipe_;
     const fs::path folder_;
     const Json options_;
+    const std::vector<motifs::Motif> known_;
     const Clock::time_point start_ = Clock::now();
     int steps_ = 0;
 };
@@ -276,6 +322,24 @@ std::string size_of(const TrainSpec& spec, const examples::ExampleSet& set, bool
                        spec.tracks.signals.empty() ? spec.examples.bin : spec.tracks.bin, labels);
 }
 
+/// The sequences in which motifs will be searched, and the seconds, from one and then some of each label.
+std::pair<std::int64_t, double> forecast_motifs(const TrainSpec& spec, const examples::ExampleSet& set,
+                                                const fs::path& folder) {
+    constexpr std::int64_t some = 11;
+    const auto count = [&](const std::vector<MotifRows>& chosen) {
+        std::int64_t rows = 0;
+        for (const MotifRows& of_label : chosen)
+            rows += std::ssize(of_label.rows);
+        return static_cast<double>(rows);
+    };
+    const std::vector<MotifRows> all = motif_rows(spec, set), one = motif_rows(spec, set, 1),
+                                 few = motif_rows(spec, set, some);
+    const double fixed = seconds_of([&] { learned_motifs_of(spec, set, one, folder); }),
+                 more = seconds_of([&] { learned_motifs_of(spec, set, few, folder); }) - fixed;
+    return {static_cast<std::int64_t>(count(all)),
+            fixed + std::max(0.0, more) * count(all) / std::max(1.0, count(few) - count(one))};
+}
+
 std::string line_of(const char* name, double seconds, const std::string& what) {
     return fmt::format("{:<22}{}{}", name, Progress::duration(seconds), what);
 }
@@ -288,6 +352,7 @@ std::vector<std::string> train(const TrainSpec& spec) {
 
 std::vector<std::string> forecast_train(const TrainSpec& spec) {
     const std::unique_ptr<Recipe> recipe = recipe_of(spec);
+    known_motifs(spec);
     const TemporaryFolder scratch("train-dry-run");
     const double build = seconds_of([&] { build_examples(*recipe, scratch.path()); });
     const auto set = examples::ExampleSet::load(scratch.path() / examples_folder);
@@ -319,6 +384,7 @@ std::vector<std::string> forecast_train(const TrainSpec& spec) {
     const bool numbers = set.target() == examples::TargetKind::numbers;
     const double intervals =
         values / (numbers ? resampled_numbers : resampled_labels) / resolve_threads(model.threads);
+    const auto [sequences, motif_seconds] = forecast_motifs(spec, set, scratch.path());
     const double others = floor + (records ? networks : 2) * one_pass * test + intervals;
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
@@ -331,6 +397,8 @@ std::vector<std::string> forecast_train(const TrainSpec& spec) {
                                 networks > 1 ? fmt::format("{} networks, each ", networks) : "", steps,
                                 rates.step, model.learning_rate.total_steps)),
             line_of("floor, scores, page", others, " (estimated from the above)"),
+            line_of("motifs", motif_seconds,
+                    fmt::format(": what the model learned, in {}", counted(sequences, "sequence"))),
             fmt::format("{:<22}{:.0f} MB", "memory", static_cast<double>(usage.ru_maxrss) * 1024 / 1e6)};
 }
 

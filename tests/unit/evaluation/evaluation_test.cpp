@@ -9,6 +9,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/statistics/bootstrap_interval.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
+#include "bigbird/evaluation/plot.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
@@ -477,14 +478,19 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(page.starts_with("<!doctype html>"));
     DOCTEST_CHECK(page.find("a&lt;b") != std::string::npos);
     DOCTEST_CHECK(page.find("a<b") == std::string::npos);
-    // Three groups, the two files, reliability, precision and recall on average and of each of the three
-    // labels with positives.
-    DOCTEST_CHECK(count(page, "<svg ") == 9);
+    // The two files, reliability, precision and recall on average and of each of the three labels with
+    // positives.
+    DOCTEST_CHECK(count(page, "<svg ") == 6);
     DOCTEST_CHECK(page.find("<th>AUROC other</th><th>AUPRC other</th>") != std::string::npos);
     DOCTEST_CHECK(page.find("rows per point") != std::string::npos);
     DOCTEST_CHECK(
         count(page, "<td class=text>other \u2212 a&lt;b</td><td></td><td>0.000 [0.000, 0.000]</td>") == 3);
-    DOCTEST_CHECK(count(page.substr(page.find("<table class='labels sortable'>")), "<tr>") == 5);
+    const std::string labels = page.substr(page.find("<table class='labels sortable'>"));
+    DOCTEST_CHECK(count(labels.substr(0, labels.find("</table>")), "<tr>") == 5);
+    // The file that others are compared with comes last.
+    DOCTEST_CHECK(page.find("<th>other</th><th>a&lt;b</th><th>other \u2212 a&lt;b</th>") !=
+                  std::string::npos);
+    DOCTEST_CHECK(page.find("<td class=text>parameters, seed</td>") != std::string::npos);
     DOCTEST_CHECK(count(page, "sortable'>") + count(page, "class=sortable>") == 2);
     for (const char* foreign : {"http", "src=", "@import", "url("})
         DOCTEST_CHECK(page.find(foreign) == std::string::npos);
@@ -492,6 +498,37 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(page == page_of(bins.folder, Task::chromatin,
                                   {{"a<b", bins.folder / "s.tsv"}, {"other", bins.folder / "s.tsv"}}));
     DOCTEST_CHECK(page.find(bins.folder.path().string()) == std::string::npos);
+}
+
+DOCTEST_TEST_CASE("evaluation_html: one label of peaks has no tables of labels and no mean") {
+    Bins bins;
+    EvaluationRequest request = request_of(bins.folder, Task::chromatin);
+    request.scores = {{"s", bins.folder / "s.tsv"}};
+    request.options = {.resamples = 10};
+    EvaluationReport report = evaluate(request);
+    report.columns.resize(1);
+    report.groups.resize(1);
+    report.groups[0].members = {0};
+    report.files[0].figures.each.resize(1);
+    report.files[0].curves.resize(1);
+    const std::string page = to_html(report);
+    for (const char* absent : {"<h2>Labels</h2>", "<h2>Groups</h2>", ", mean", "Mean of", "median"})
+        DOCTEST_CHECK_MESSAGE(page.find(absent) == std::string::npos, absent);
+    DOCTEST_CHECK(count(page, "<td class=text>AUROC</td>") == 1);
+    DOCTEST_CHECK(count(page, "<svg ") == 2);  // its precision and recall, and reliability
+}
+
+DOCTEST_TEST_CASE("evaluation_html: words of points that are close do not meet, or are left out") {
+    Plot plot("", "x", "y");
+    for (int i = 0; i < 10; ++i)
+        plot.words(0.5, 0.5, "name", "#444");
+    const std::string html = plot.html();
+    DOCTEST_CHECK(count(html, ">name</text>") == 6);  // three lines on either side
+    DOCTEST_CHECK(count(html, "<text x=198.0 y=153.0 ") == 1);
+    plot.words(1, 0.5, "edge", "#444");
+    DOCTEST_CHECK(plot.html().find("<text x=302.0 y=153.0 ") != std::string::npos);  // within the picture
+    plot.words(0, 0, std::string(100, 'w'), "#444");
+    DOCTEST_CHECK(count(plot.html(), "www") == 0);
 }
 
 DOCTEST_TEST_CASE("evaluation_html: promoters have curves and name their negatives") {

@@ -32,13 +32,6 @@ examples::ChromatinOptions small_options(const TempDir& folder) {
     return options;
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        ++found;
-    return found;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("region_tracks: stretches of test with most labels, then with most positives") {
@@ -69,26 +62,4 @@ DOCTEST_TEST_CASE("region_tracks: stretches of test with most labels, then with 
     // wide.
     DOCTEST_CHECK(holds(html, "L208.0 94.0H228.0"));
     DOCTEST_CHECK(holds(html, "<rect x=208.0 y=141 width=80.0 height=7 fill='#222'/>"));
-}
-
-DOCTEST_TEST_CASE("motif_logos: a letter is as high as its share of its place's information") {
-    const TempDir folder;
-    write_file(folder / "m.meme",
-               "MEME version 4\n\nMOTIF motif_1 a<b\nletter-probability matrix: alength= 4 w= 3 nsites= 9\n"
-               " 1 0 0 0\n 0.25 0.25 0.25 0.25\n 0.5 0 0 0.5\n");
-    const std::string html = logos_html(folder / "m.meme");
-    DOCTEST_CHECK(holds(html, "a&lt;b, 9 sites"));
-    DOCTEST_CHECK(count(html, "<svg ") == 1);
-    // A alone has 2 bits, all of the 60 pixels; the second place has none; A and T have half a bit each.
-    DOCTEST_CHECK(count(html, "<path ") == 3);
-    DOCTEST_CHECK(holds(html, "translate(0.5 0.0) scale(0.130 0.6000)"));
-    DOCTEST_CHECK(holds(html, "translate(28.5 45.0) scale(0.130 0.1500)"));
-    DOCTEST_CHECK(holds(html, "translate(28.5 30.0) scale(0.130 0.1500)"));
-}
-
-DOCTEST_TEST_CASE("motif_logos: a model without motifs has no section of them, a damaged file is refused") {
-    const TempDir folder;
-    DOCTEST_CHECK(logos_html(folder / "none.meme").empty());
-    write_file(folder / "empty.meme", "MEME version 4\n");
-    DOCTEST_CHECK_THROWS_WITH(logos_html(folder / "empty.meme"), doctest::Contains("holds no motif"));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/letter_window.hpp"
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
@@ -17,6 +18,7 @@
 #include "bigbird/tasks/specs/score_specs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <span>
@@ -411,6 +413,29 @@ AttributeReport attribute(const AttributeSpec& spec) {
     outputs.commit();
     report.tiled = rows.tiled();
     return report;
+}
+
+std::vector<motifs::Contributions> contributions(const AttributeSpec& spec) {
+    const Job job = open_job(spec);
+    const Attributor attributor(spec, job);
+    BIGBIRD_EXPECTS(attributor.labels().size() == 1, "contributions to other than one label");
+    LetterRows rows(spec, attributor.models().front(), attributor.placement(), {.can_skip = false});
+    AttributeReport report;
+    std::vector<motifs::Contributions> found;
+    while (const auto row = rows.next()) {
+        const std::vector<float> scores = attributor.scores(*row, report);
+        motifs::Contributions& region = found.emplace_back(row->dna);
+        for (std::size_t i = 0; i < row->dna.size(); ++i) {
+            const float* of_base = &scores[dna_letters.size() * i];
+            const std::size_t letter = dna_letters.find(row->dna[i]);
+            const float value =
+                letter < dna_letters.size()
+                    ? of_base[letter] - (of_base[0] + of_base[1] + of_base[2] + of_base[3]) / 4
+                    : 0;
+            region.values.push_back(std::isfinite(value) ? value : 0);
+        }
+    }
+    return found;
 }
 
 }  // namespace bigbird::tasks

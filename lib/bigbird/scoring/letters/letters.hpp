@@ -4,9 +4,11 @@
 // DeviceError, WriteError, Stopped.
 #pragma once
 
+#include "bigbird/motifs/motif_commands.hpp"
 #include "bigbird/tasks/specs/score_specs.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace bigbird::tasks {
 
@@ -38,5 +40,9 @@ struct AttributeReport {
 /// compared with a baseline; the sequence around them is kept. Tables and arrays have the hypothetical
 /// contributions of A, C, G and T; tracks have those of the actual bases.
 AttributeReport attribute(const AttributeSpec& spec);
+
+/// The contributions to one label, spec.labels, as motifs::find_motifs() takes them: the value of each base's
+/// letter minus the mean of the four letters'. spec.outputs is not used.
+std::vector<motifs::Contributions> contributions(const AttributeSpec& spec);
 
 }  // namespace bigbird::tasks

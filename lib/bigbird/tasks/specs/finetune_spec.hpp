@@ -196,8 +196,10 @@ struct TrainSpec {
     std::vector<std::string> validation, test;
     FinetuneSpec model = bin_model_spec();  ///< examples and output follow from `output`
     std::filesystem::path output;
-    std::int64_t min_positives = 10;  ///< test bins that a label needs to count in means
-    bool force = false;               ///< discard the output of an earlier train in `output`
+    std::int64_t min_positives = 10;       ///< test bins that a label needs to count in means
+    std::filesystem::path known_motifs{};  ///< motifs to compare with what the model learned; empty: none
+    std::string command{};                 ///< the command line, for the report
+    bool force = false;                    ///< discard the output of an earlier train in `output`
     bool dry_run = false;
 };
 
