@@ -154,8 +154,8 @@ std::string precision_pictures(const EvaluationReport& report) {
         for (std::size_t f = 0; f < lines.size(); ++f)
             lines[f] = precision_of(report.files[f].curves[order[n]]);
         html += precision_picture(
-            fmt::format("{}: {}. Dashes: base rate {:.4f}.", report.labels[column.label].name,
-                        counted(column.positives, "positive"), column.base_rate),
+            fmt::format("{}: {}. Dashes: base rate {}.", report.labels[column.label].name,
+                        counted(column.positives, "positive"), share_text(column.base_rate)),
             column.base_rate, lines);
     }
     html += "</div>\n";
@@ -261,7 +261,7 @@ std::string groups_html(const EvaluationReport& report) {
         };
         for (const FileEvaluation& file : report.files) {
             row(file.name, std::to_string(group.members.size()) + " of " + std::to_string(group.labels),
-                file.figures, four_digits(group.mean_base_rate));
+                file.figures, group.mean_base_rate ? share_text(*group.mean_base_rate) : "NA");
             if (file.difference) row(difference_title(report, file), "", *file.difference, "");
         }
     }
@@ -344,7 +344,7 @@ std::string labels_html(const EvaluationReport& report) {
         html += "<tr>" + html_cell(std::to_string(column.label)) +
                 html_cell(report.labels[column.label].group, true) +
                 html_cell(report.labels[column.label].name, true) +
-                html_cell(std::to_string(column.positives)) + number_cell(column.base_rate);
+                html_cell(std::to_string(column.positives)) + html_cell(share_text(column.base_rate));
         for (const FileEvaluation& file : report.files) {
             for (const Figure& figure : file.figures.each[c]) {
                 html += number_cell(figure.value);
@@ -477,7 +477,8 @@ std::string to_html(const EvaluationReport& report, const PageAdditions& additio
     const Json& parameters = report.about["parameters"];
     std::string html = additions.lead + fmt::format("<p>{} of split {}", counted(report.rows, "row"),
                                                     escaped_html(text_of(report.about["split"])));
-    if (parameters["resamples"] > 0) {
+    const bool too_few = parameters.contains("block_size") && report.units < fewest_blocks;
+    if (parameters["resamples"] > 0 && !too_few) {
         html += fmt::format("; 95 % intervals from {} resampled {}", report.units,
                             escaped_html(parameters.value("resampled", "blocks of genome")));
     }
