@@ -76,6 +76,8 @@ void add_folds_option(CLI::App& command, TrainSpec& spec) {
             command, "--folds", "N", spec.folds,
             "Cross-validation: N models, each scoring bins that it did not see; their mean is the model",
             CLI::Range(2, 50))
+            ->default_str("none")
+            ->group("Hold-out")
             ->needs(option_of(command, "--peaks"));
     for (const char* given : {"--validation", "--test"})
         folds->excludes(option_of(command, given));
@@ -143,8 +145,8 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         "command, given again, resumes a stopped run.\nOf few peaks, --folds N trains a model on each of N "
         "splits "
         "of the genome. --members N trains N\nnetworks on one split; FILE:FOLD takes a split from a file.",
-        "--peaks --signal --tss --table --fasta --reference --include --validation --test --split-by "
-        "--strand "
+        "--peaks --signal --tss --table --fasta --reference --include --validation --test --folds "
+        "--split-by --strand "
         "--epochs --max-hours --output --dry-run",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
           "minutes",
