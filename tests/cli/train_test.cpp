@@ -295,7 +295,7 @@ DOCTEST_TEST_CASE("train: folds score each bin by the model that did not see it,
         return works(predict).out;
     };
     DOCTEST_CHECK(score({at / "out"}) == score({at / "out/folds/1", at / "out/folds/2", at / "out/folds/3"}));
-    check_said(run_program(words({"--test", "22"})), 2, "--folds excludes --test");
+    check_said(run_program(words({"--test", "22"})), 2, "--test excludes --folds");
 }
 
 namespace {
@@ -400,7 +400,8 @@ DOCTEST_TEST_CASE("train: tables for the splits, numbers, FASTA, and what does n
         return refusal.err;
     };
     const std::string table = at / "train.csv", output = at / "none";
-    DOCTEST_CHECK(holds(refused({"--output", output}), "--peaks, --signal, --table or --fasta is required"));
+    DOCTEST_CHECK(
+        holds(refused({"--output", output}), "--peaks, --signal, --tss, --table or --fasta is required"));
     DOCTEST_CHECK(holds(refused({"--table", table, "--validation", table, "--output", output}),
                         "--test is needed beside --validation"));
     DOCTEST_CHECK(holds(refused({"--table", table, "--reference", table, "--output", output}),

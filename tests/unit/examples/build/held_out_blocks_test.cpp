@@ -167,7 +167,7 @@ DOCTEST_TEST_CASE(
     const ExampleSet set = built(options, folder / "e");
     DOCTEST_CHECK(set.positives(0, Split::test) >= 10);
     DOCTEST_CHECK(set.positives(0, Split::validation) >= 10);
-    DOCTEST_CHECK(set.positives(0, Split::train) >= 25);
+    DOCTEST_CHECK(set.positives(0, Split::train) >= 20);
     std::int64_t nearest = 1'000'000;
     const auto bins = LabelledBins::load(folder / "e");
     for (const BinStretch& train : bins.stretches())
