@@ -6,9 +6,11 @@
 #include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/genome/text/text_input.hpp"
 
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -19,17 +21,20 @@ std::string peaks(const std::string& name) {
     return test_data("chromatin/" + name + ".chr22.narrowPeak.gz");
 }
 
-/// A megabase of chromosome 22, three labels, a few steps.
+/// A megabase of chromosome 22, three labels, a few steps; its end is held out unless `more` or `include` say
+/// otherwise.
 class TrainFixture : public TestFolder {
 public:
     TrainFixture() { write_file(folder_ / "megabase.bed", "22\t20500000\t21500000\n"); }
     std::vector<std::string> words(const std::string& output, const std::vector<std::string>& more = {},
                                    const std::string& include = "megabase.bed") const {
+        const bool chosen = include == "megabase.bed" && std::ranges::count(more, "--test") == 0;
+        const auto held_out = words_of("--validation 22:21320001-21410000 --test 22:21410001-21500000");
         return joined(
             joined(words_of("train --steps 3 --seed 5 --min-positives 1 --device cpu --threads 2"),
                    {"--peaks", peaks("K562.CTCF"), peaks("K562.MAX"), peaks("K562.ATF3"), "--reference",
                     test_data("genome/22.fa.gz"), "--include", *this / include, "--output", *this / output}),
-            more);
+            chosen ? joined(held_out, more) : more);
     }
 };
 
@@ -87,11 +92,13 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     const TrainFixture at;
     const ProgramResult result = works(at.words("all"));
-    DOCTEST_CHECK(std::ranges::count(result.out, '\n') == 5);
+    DOCTEST_CHECK(std::ranges::count(result.out, '\n') == 6);
     DOCTEST_CHECK(holds(result.out,
                         "examples 4492 bins of 200 bp, 3 labels; validation "
                         "22:21320001-21410000 (446 bins); test 22:21410001-21500000 (450 bins)\n"));
-    DOCTEST_CHECK(holds(result.err, "held out by rule for test: 22:21410001-21500000\n"));
+    check_holds(result.out, {" positive bins in test of K562.",
+                             ": too few to trust the figures, and no intervals, "
+                             "which need 5 blocks of genome in test and not 1\n"});
 
     const std::string examples = at / "all/examples";
     works({"build-chromatin", "--peaks", peaks("K562.CTCF"), peaks("K562.MAX"), peaks("K562.ATF3"),
@@ -133,7 +140,7 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     DOCTEST_CHECK(holds(again.err, "is finished already"));
     check_said(run_program(at.words("all", {"--test", "22:21000001-21100000"})), 2,
                "--test is [\"22:21000001-21100000\"], but this run was started with "
-               "\"by rule\"; use the same, give another --output, or start afresh with "
+               "[\"22:21410001-21500000\"]; use the same, give another --output, or start afresh with "
                "--force\n");
     DOCTEST_CHECK(read_file(at / "all/report.html") == page);
     const auto named = at.words("all", {"--known-motifs", test_data("motifs/known.jaspar")});
@@ -188,6 +195,115 @@ DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begi
                "no bin of test has a label, so the model could not be judged");
     check_holds(works(at.words("some", {"--test", "22:20766001-20770000"})).err,
                 {"1 of 3 labels without a positive bin in test: K562.ATF3"});
+}
+
+namespace {
+
+/// Every n-th of the CTCF peaks of chromosome 22, at most `most`, as a BED file.
+void write_few_peaks(const std::filesystem::path& bed, std::size_t most) {
+    genome::TextInput input(peaks("K562.CTCF"));
+    std::vector<std::string> lines;
+    for (std::string line; input.next(line);)
+        lines.push_back(line);
+    std::string text;
+    for (std::size_t i = 0; i < most; ++i)
+        text += lines[i * lines.size() / most] + '\n';
+    write_file(bed, text);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("train: 96 and 17 peaks of one factor have figures, five are told what to give") {
+    const TempDir at;
+    const auto words = [&](std::size_t count, const std::vector<std::string>& more = {}) {
+        const std::string name = std::to_string(count);
+        write_few_peaks(at / (name + ".bed"), count);
+        return joined(joined(words_of("train --steps 3 --seed 5 --device cpu --threads 2"),
+                             {"--peaks", at / (name + ".bed"), "--reference", test_data("genome/22.fa.gz"),
+                              "--output", at / name}),
+                      more);
+    };
+    for (const std::size_t count : {96U, 17U}) {
+        const ProgramResult trained = works(words(count));
+        check_holds(trained.err, {"held out by rule for test: 22:", "held out by rule for validation: 22:"});
+        check_holds(trained.out, {"AUROC    model 0.", "]; floor ", "; base rate 0.00",
+                                  "in test: with so few, read the intervals, not the figures"});
+        const Json figures = read_json(at.path() / std::to_string(count) / "evaluation.json");
+        DOCTEST_CHECK(figures["labels"][0]["positives"] >= (count == 96 ? 10 : 3));
+        DOCTEST_CHECK(figures["groups"][0]["auroc_mean_interval"].is_array());
+    }
+    const std::string too_few =
+        "5 separate peaks are too few to hold some out by rule, which takes 10: give more "
+        "peaks, or hold out --test 22:";
+    check_said(run_program(words(5)), 3, too_few);
+    check_said(run_program(words(5, {"--dry-run"})), 3, too_few);
+    const std::string no_label =
+        "no bin of test has a label, so the model could not be judged (bins with a label: ";
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{}, {"--dry-run"}})
+        check_said(run_program(words(5, joined({"--force", "--test", "22:16100001-16200000", "--validation",
+                                                "22:16200001-16300000"},
+                                               more))),
+                   3, no_label);
+}
+
+namespace {
+
+/// The first three fields of the lines of a table without its head.
+std::set<std::string> places_in(const std::filesystem::path& table) {
+    genome::TextInput input(table);
+    std::set<std::string> places;
+    for (std::string line; input.next(line);)
+        if (!line.starts_with('#'))
+            places.insert(line.substr(0, line.find('\t', line.find('\t', line.find('\t') + 1) + 1)));
+    return places;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("train: folds score each bin by the model that did not see it, and are one model") {
+    const TestFolder at;
+    const auto words = [&](const std::vector<std::string>& more) {
+        return joined(joined(words_of("train --folds 3 --steps 2 --device cpu --threads 2"),
+                             {"--peaks", peaks("K562.CTCF"), "--reference", test_data("genome/22.fa.gz"),
+                              "--include", "22:20500001-21500000", "--output", at / "out"}),
+                      more);
+    };
+    check_holds(works(words({"--dry-run"})).out, {": 3 folds, each 2 steps of "});
+    DOCTEST_CHECK(run_program(words({}), {}, {.signal = SIGTERM, .once_said = "fold 2 of 3"}).code ==
+                  128 + SIGTERM);
+    const ProgramResult trained = works(words({}));
+    check_holds(trained.err, {"fold 1 of 3", "is finished already", "fold 3 of 3"});
+    check_holds(trained.out,
+                {"AUROC    model 0.", "folds    3: each bin is scored by the model that did not"});
+    std::set<std::string> tested;
+    for (const char* fold : {"1", "2", "3"}) {
+        const std::filesystem::path examples = std::filesystem::path(at / "out/folds") / fold / "examples";
+        const std::set<std::string> train = places_in(examples / "train.bed");
+        DOCTEST_CHECK(train.size() > 500);
+        for (const std::string& place : places_in(examples / "test.bed")) {
+            DOCTEST_CHECK_FALSE(train.contains(place));
+            DOCTEST_CHECK(tested.insert(place).second);
+        }
+    }
+    DOCTEST_CHECK(tested.size() > 4000);
+    DOCTEST_CHECK(places_in(at / "out/scores/model.tsv.gz") == tested);
+    DOCTEST_CHECK(read_json(std::filesystem::path(at / "out/evaluation.json"))["rows"] == tested.size());
+    DOCTEST_CHECK(
+        holds(read_file(at / "out/README.md"), "each scored by the one of 3 networks that did not see it"));
+    DOCTEST_CHECK(run_program(words({})).out == trained.out);
+
+    // The folder is the mean of the three.
+    write_file(at / "rows.bed", "22\t21000000\t21000200\n");
+    const auto score = [&](const std::vector<std::string>& models) {
+        std::vector<std::string> predict{"predict",   "--reference",   test_data("genome/22.fa.gz"),
+                                         "--regions", at / "rows.bed", "--device",
+                                         "cpu",       "--output",      "-"};
+        for (const std::string& model : models)
+            predict.insert(predict.end(), {"--model", model});
+        return works(predict).out;
+    };
+    DOCTEST_CHECK(score({at / "out"}) == score({at / "out/folds/1", at / "out/folds/2", at / "out/folds/3"}));
+    check_said(run_program(words({"--test", "22"})), 2, "--test excludes --folds");
 }
 
 namespace {

@@ -36,7 +36,8 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
         ->needs(signal);
     add_value(command, "--min-positives", "N", spec.min_positives,
-              "Leave labels with fewer positive test bins out of means and medians", CLI::PositiveNumber)
+              "Leave labels with fewer positive test bins out of means, unless all have fewer",
+              CLI::PositiveNumber)
         ->needs(peaks);
 }
 
@@ -67,6 +68,19 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
     add_seed_option(command, model.seed);
     add_device_option(command, model.device);
     add_threads_option(command, model.threads);
+}
+
+void add_folds_option(CLI::App& command, TrainSpec& spec) {
+    CLI::Option* folds =
+        add_value(
+            command, "--folds", "N", spec.folds,
+            "Cross-validation: N models, each scoring bins that it did not see; their mean is the model",
+            CLI::Range(2, 50))
+            ->default_str("none")
+            ->group("Hold-out")
+            ->needs(option_of(command, "--peaks"));
+    for (const char* given : {"--validation", "--test"})
+        folds->excludes(option_of(command, given));
 }
 
 void add_folder_options(CLI::App& command, TrainSpec& spec) {
@@ -152,9 +166,11 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         "Train and evaluate a model of peaks, coverage, TSSs or sequences.\nMakes examples, trains a "
         "model and a "
         "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
-        "command, given again, resumes a stopped run.",
-        "--peaks --signal --tss --table --fasta --reference --include --validation --test --split-by "
-        "--strand "
+        "command, given again, resumes a stopped run.\nOf few peaks, --folds N trains a model on each of N "
+        "splits "
+        "of the genome. --members N trains N\nnetworks on one split; FILE:FOLD takes a split from a file.",
+        "--peaks --signal --tss --table --fasta --reference --include --validation --test --folds "
+        "--split-by --strand "
         "--epochs --max-hours --output --dry-run",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
           "minutes",
@@ -167,8 +183,9 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     add_sequence_options(command, spec);
     add_hold_out_options(
         command, spec.validation, spec.test,
-        "default: contigs with about a tenth of the bins, never the largest contig, or a stretch at its end. "
+        "default: contigs with about a tenth of the bins, or a stretch, or blocks that hold peaks. "
         "With --table: a table, or a split by --split-by [similarity:0.8,0.1,0.1]");
+    add_folds_option(command, spec);
     add_training_options(command, spec);
     add_folder_options(command, spec);
 }

@@ -182,8 +182,8 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
                     request.scores.string(), bases);
     }
     if (runs.truth.empty()) throw InputError("holds no base with scores", request.scores);
-    const Figures figures = with_intervals(
-        resample(measure_of(runs, column_of.front()), blocks.count(), request.options, "bases"));
+    const Figures figures = with_intervals(resample(
+        measure_of(runs, column_of.front()), units_of_blocks(blocks.count()), request.options, "bases"));
     BaseEvaluation evaluation{.blocks = blocks.count(),
                               .not_scored = runs.not_scored,
                               .accuracy = figures.all[0],

@@ -223,6 +223,8 @@ public:
         rows_ = scored.front().rows;
         set_units();
         set_truth(scored.front().labels);
+        const std::size_t units = kind_ == Kind::sequences ? static_cast<std::size_t>(report_.units)
+                                                           : units_of_blocks(report_.units);
         std::vector<ResampledFigures> figures;
         for (std::size_t f = 0; f < scored.size(); ++f) {
             FileEvaluation& file = report_.files.emplace_back(FileEvaluation{request_.scores[f].name});
@@ -233,7 +235,7 @@ public:
             const Measure measure = measure_of(rows, file.threshold);
             report_.names = measure.names;
             report_.names_of_each = measure.names_of_each;
-            figures.push_back(resample(measure, static_cast<std::size_t>(report_.units), request_.options));
+            figures.push_back(resample(measure, units, request_.options));
             file.figures = with_intervals(figures[f]);
             if (f > 0) file.difference = differences(figures[f], figures[0]);
             add_pictures(file, rows);

@@ -34,6 +34,13 @@ struct EvaluationOptions {
     void validate() const;
 };
 
+/// Fewer blocks of a genome are not resampled: they say too little of how figures vary.
+inline constexpr std::int64_t fewest_blocks = 5;
+/// The units for resample(): blocks of a genome, or 1, which has no intervals, if they are too few.
+inline std::size_t units_of_blocks(std::int64_t blocks) {
+    return blocks < fewest_blocks ? 1 : static_cast<std::size_t>(blocks);
+}
+
 /// A figure and its 95 % interval: bias-corrected percentiles (Efron 1981) of the resamples in which it is
 /// defined. There is no interval if these are fewer than half, or if there is only one unit to resample.
 struct Figure {

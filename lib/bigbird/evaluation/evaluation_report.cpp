@@ -6,6 +6,7 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -249,7 +250,8 @@ void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
         lines.push_back(fmt::format(
             "{}{}: {} of {} labels; AUROC mean {}, median {}; AUPRC mean {}, median {}, base rate {}", which,
             group.name, group.members.size(), group.labels, brief(figures[0]), brief(figures[1]),
-            brief(figures[2]), brief(figures[3]), brief({group.mean_base_rate, {}, {}})));
+            brief(figures[2]), brief(figures[3]),
+            group.mean_base_rate ? share_text(*group.mean_base_rate) : "NA"));
     }
     if (report.kind == Kind::peaks &&
         std::ranges::all_of(report.groups, &std::vector<std::size_t>::empty, &Group::members))
@@ -302,6 +304,11 @@ std::string brief(const Figure& figure) {
                       : fmt::format("{:.3f}", *figure.value);
 }
 
+std::string share_text(double share) {
+    const int digits = share > 0 ? std::max(3, 1 - static_cast<int>(std::floor(std::log10(share)))) : 3;
+    return fmt::format("{:.{}f}", share, digits);
+}
+
 Json to_json(const EvaluationReport& report) {
     Json json = report.about;
     for (const FileEvaluation& file : report.files) {
@@ -344,8 +351,10 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
         fmt::format("{} of split {}", counted(report.rows, "row"), report.about["split"].get<std::string>())};
     if (parameters["resamples"] > 0) {
         const bool blocks = parameters.contains("block_size");
+        const bool too_few = blocks && report.units < fewest_blocks;
         lines.back() +=
-            ", 95 % intervals from " +
+            (too_few ? fmt::format(", no intervals, which need {} blocks: only ", fewest_blocks)
+                     : ", 95 % intervals from ") +
             (blocks ? counted(report.units, "block") +
                           fmt::format(" of {} bp", parameters["block_size"].get<std::int64_t>())
                     : fmt::format("{} {}", report.units, parameters["resampled"].get<std::string>()));

@@ -18,6 +18,8 @@ namespace bigbird::evaluation {
 
 /// "0.912 [0.880, 0.934]"; NA where undefined.
 std::string brief(const Figure& figure);
+/// A base rate or another share with three decimals, or as many as its first two digits need: "0.00031".
+std::string share_text(double share);
 /// null where undefined.
 Json number(const std::optional<double>& value);
 /// Sets KEY, and KEY_interval to [low, high].

@@ -17,7 +17,8 @@
 namespace bigbird::tasks {
 
 /// Folders that train makes in its output folder.
-inline constexpr const char *examples_folder = "examples", *run_folder = "run";
+inline constexpr const char *examples_folder = "examples", *run_folder = "run", *page_file = "report.html",
+                            *scores_folder = "scores";
 
 /// The evaluation of the model, compared with the linear baseline (the floor).
 struct Judgement {
@@ -41,6 +42,10 @@ public:
     virtual void build(const std::filesystem::path& folder) const = 0;
     /// Throws InputError if these examples, in `folder`, could not evaluate a model.
     virtual void check(const examples::ExampleSet& set, const std::filesystem::path& folder) const;
+    /// EvaluationOptions::min_positives for the examples in `folder`.
+    virtual std::int64_t min_positives(const std::filesystem::path& /*folder*/) const {
+        return spec_.min_positives;
+    }
     /// The linear baseline to compare with; its folders and seed are not set.
     virtual FinetuneSpec floor() const = 0;
     /// Evaluates the score files of `request`: the floor's and the model's. `page`: the name of the folder as

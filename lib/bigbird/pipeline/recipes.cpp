@@ -10,7 +10,9 @@
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/finetuning/finetune.hpp"
+#include "bigbird/finetuning/run_plan.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/pipeline/held_out.hpp"
 #include "bigbird/pipeline/page_sections.hpp"
 #include "bigbird/pipeline/recipe.hpp"
 #include "bigbird/pipeline/report_page.hpp"
@@ -92,8 +94,10 @@ std::string held_out_text(const ExampleSet& set, Split split) {
     constexpr std::size_t most_named = 3;
     const std::string name(to_string(split));
     const Json regions = set.manifest().at("parameters").at("held_out").at(name);
-    std::string text = regions.is_array() && regions.size() <= most_named ? "" : " given regions";
-    for (std::size_t i = 0; text != " given regions" && i < regions.size(); ++i)
+    std::string text;
+    if (!regions.is_array()) text = " given regions";
+    if (regions.is_array() && regions.size() > most_named) text = fmt::format(" {} regions", regions.size());
+    for (std::size_t i = 0; regions.is_array() && regions.size() <= most_named && i < regions.size(); ++i)
         text += (i > 0 ? ", " : " ") + region_text(regions[i].get<std::string>());
     return fmt::format("{}{} ({})", name, text, counted(set.rows(split).size(), "bin"));
 }
@@ -150,35 +154,6 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
     return "sha256:" + sha256_of_text(text);
 }
 
-/// Warns, by name, of labels without a bin in validation or test; finetune warns of those without one in
-/// train.
-void warn_of_missing(const ExampleSet& set, const std::array<std::vector<std::int64_t>, 3>& counts) {
-    for (const Split split : examples::all_splits) {
-        if (split == Split::train || set.rows(split).empty()) continue;
-        std::vector<std::string> names;
-        for (std::size_t label = 0; label < set.label_table().size(); ++label)
-            if (counts[static_cast<std::size_t>(split)][label] == 0)
-                names.push_back(set.label_table()[label].name);
-        if (names.empty()) continue;
-        log_warning("{} of {} without a positive bin in {}: {}", names.size(),
-                    counted(set.label_table().size(), "label"), to_string(split), listed(names, ""));
-    }
-}
-
-/// Positive rows of each label, by split.
-std::array<std::vector<std::int64_t>, 3> count_positives(const ExampleSet& set) {
-    std::array<std::vector<std::int64_t>, 3> counts;
-    counts.fill(std::vector<std::int64_t>(set.label_table().size()));
-    std::vector<std::uint8_t> labels(set.label_table().size());
-    for (std::int64_t row = 0; row < set.size(); ++row) {
-        set.copy_labels(row, labels);
-        std::vector<std::int64_t>& of_split = counts[static_cast<std::size_t>(set.split(row))];
-        for (std::size_t label = 0; label < labels.size(); ++label)
-            of_split[label] += labels[label];
-    }
-    return counts;
-}
-
 class PeaksRecipe : public Recipe {
 public:
     using Recipe::Recipe;
@@ -187,6 +162,7 @@ public:
         Json options = genome_options(spec_);
         options.update(Json{{"--peaks", peaks_checksum(spec_.examples.peaks)},
                             {"--min-positives", spec_.min_positives}});
+        if (spec_.folds > 0) options["--folds"] = {spec_.folds, spec_.fold};
         return options;
     }
 
@@ -196,18 +172,16 @@ public:
         options.test = spec_.test;
         options.seed = spec_.model.seed;
         options.threads = resolve_threads(spec_.model.threads);
+        options.folds = static_cast<std::size_t>(spec_.folds);
+        options.fold = static_cast<std::size_t>(std::max(spec_.fold, 1) - 1);
+        options.gap = bins_config(spec_.model.bins, spec_.model.dropout, options.bin).window_bases();
         examples::build_chromatin(options, folder);
     }
 
-    void check(const ExampleSet& set, const fs::path& folder) const override {
-        const auto counts = count_positives(set);
-        if (std::ranges::max(counts[static_cast<std::size_t>(Split::test)]) == 0) {
-            throw InputError(
-                "no bin of test has a label, so the model could not be judged; give other --test, "
-                "and --force to begin anew",
-                folder);
-        }
-        warn_of_missing(set, counts);
+    void check(const ExampleSet& set, const fs::path& folder) const override { check_positives(set, folder); }
+
+    std::int64_t min_positives(const fs::path& folder) const override {
+        return fewest_positives(ExampleSet::load(folder), spec_.min_positives);
     }
 
     FinetuneSpec floor() const override {
@@ -241,10 +215,14 @@ private:
             return compared(name, model.figures.all[i], floor.figures.all[i], model.difference->all[i]);
         };
         const evaluation::Group& all = report.groups.front();
-        return {"examples " + bins_text(set, spec_.examples.bin),
-                line("AUROC", 0) + fmt::format(" (over {} with {} or more positive test bins)",
-                                               counted(all.members.size(), "label"), spec_.min_positives),
-                line("AUPRC", 2) + fmt::format("; base rate {:.4f}", all.mean_base_rate.value_or(0))};
+        const auto least = report.about["parameters"]["min_positives"].get<std::int64_t>();
+        std::vector<std::string> lines{
+            "examples " + bins_text(set, spec_.examples.bin),
+            line("AUROC", 0) + fmt::format(" (over {} with {} or more positive test bins)",
+                                           counted(all.members.size(), "label"), least),
+            line("AUPRC", 2) + "; base rate " + evaluation::share_text(all.mean_base_rate.value_or(0))};
+        if (const auto few = few_positives_text(report)) lines.push_back(*few);
+        return lines;
     }
 };
 

@@ -21,10 +21,12 @@
 #include "bigbird/finetuning/finetune.hpp"
 #include "bigbird/finetuning/run_plan.hpp"
 #include "bigbird/finetuning/train_linear.hpp"
+#include "bigbird/pipeline/folds.hpp"
 #include "bigbird/pipeline/recipe.hpp"
 #include "bigbird/pipeline/report_motifs.hpp"
 #include "bigbird/pipeline/report_page.hpp"
 #include "bigbird/scoring/rows/predict.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
 #include "bigbird/training/run_start.hpp"
 
 #include <sys/resource.h>
@@ -42,8 +44,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char *floor_folder = "floor", *scores_folder = "scores", *model_folder = "model";
-constexpr const char *evaluation_file = "evaluation.json", *page_file = "report.html";
+constexpr const char *floor_folder = "floor", *model_folder = "model";
+constexpr const char* evaluation_file = "evaluation.json";
 constexpr const char* record_file = "train.json";  // options, and at the end the summary
 constexpr std::array parts{examples_folder, run_folder,   floor_folder,     scores_folder, evaluation_file,
                            page_file,       model_folder, model::card_file, record_file};
@@ -117,6 +119,10 @@ public:
         const training::RunLock lock(folder_);
         if (spec_.force) discard();
         if (const auto before = begin()) return *before;
+        if (has_folds()) {
+            train_folds(spec_, [this] { return hours_left(); });
+            return finish();
+        }
         step("make the examples", examples_folder);
         build_examples(*recipe_, folder_);
         recipe_->check(examples::ExampleSet::load(folder_ / examples_folder), folder_ / examples_folder);
@@ -132,6 +138,9 @@ public:
     }
 
 private:
+    /// Whether its parts are those of several folds.
+    bool has_folds() const { return spec_.folds > 0 && spec_.fold == 0; }
+
     /// Throws ConfigError if the folder contains files that train did not write.
     void require_own_folder() const {
         refuse_protected(folder_);
@@ -151,12 +160,17 @@ private:
             refuse_protected(folder_ / part);
         for (const char* part : parts)
             fs::remove_all(folder_ / part);
+        fs::remove_all(folder_ / folds_folder);
     }
 
     bool is_whole() const {
         return is_there(folder_ / model_folder / "config.json") &&
                std::ranges::all_of(
-                   parts, [&](const char* part) { return is_there(folder_ / part); });
+                   parts,
+                   [&](const std::string part) {
+                       const bool of_one_run = part == run_folder || part == floor_folder;
+                       return is_there(folder_ / part) || (has_folds() && of_one_run);
+                   });
     }
 
     /// Records the options, or compares them with the recorded ones. Returns the summary if the folder is
@@ -230,12 +244,15 @@ private:
         request.task = spec_.model.task;
         request.scores = {{"floor", score_file("floor")}, {"model", score_file("model")}};
         request.examples = folder_ / examples_folder;
-        request.options.min_positives = spec_.min_positives;
+        if (has_folds()) request.rows = evaluation::WantedRows::scored;
+        request.options.min_positives = recipe_->min_positives(request.examples);
         request.options.seed = spec_.model.seed;
         request.options.threads = resolve_threads(spec_.model.threads);
         const auto set = examples::ExampleSet::load(request.examples);
         evaluation::PageAdditions page{.title = folder_.filename().string(),
-                                       .sections = curves_html(folder_ / run_folder) + learned(set),
+                                       .sections = has_folds()
+                                                       ? fold_links(spec_.folds)
+                                                       : curves_html(folder_ / run_folder) + learned(set),
                                        .made_from = made_from(spec_.command, options_, set)};
         return recipe_->judge(request, std::move(page), folder_ / evaluation_file);
     }
@@ -252,7 +269,14 @@ private:
     }
 
     std::vector<std::string> finish() const {
-        const Judgement judged = judge();
+        Judgement judged = judge();
+        if (has_folds()) {
+            judged.lines.push_back(
+                fmt::format("folds    {}: each bin is scored by the model that did not see it", spec_.folds));
+            judged.card.data =
+                fmt::format("{}, each scored by the one of {} networks that did not see it",
+                            judged.card.data.substr(0, judged.card.data.find(" of test")), spec_.folds);
+        }
         judged.evaluation->commit();
         write_atomically(folder_ / page_file, Overwrite::allow,
                          [&](std::ostream& out) { out << judged.page; });
@@ -267,8 +291,11 @@ private:
     /// Writes model/, and adds the test results to its card, which is also copied to the folder.
     void write_model(const model::CardResult& result) const {
         PendingOutput pending(folder_ / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
-        for (const fs::path& file : entries_of(folder_ / run_folder / training::model_folder))
-            fs::copy(file, pending.path() / file.filename(), fs::copy_options::recursive);
+        if (has_folds())
+            copy_fold_models(spec_, pending.path());
+        else
+            fs::copy(folder_ / run_folder / training::model_folder, pending.path(),
+                     fs::copy_options::recursive);
         model::add_to_card(pending.path(), result);
         PendingOutput text(folder_ / model::card_file, Overwrite::allow);
         fs::copy_file(pending.path() / model::card_file, text.path(), fs::copy_options::overwrite_existing);
@@ -351,11 +378,14 @@ std::vector<std::string> train(const TrainSpec& spec) {
 }
 
 std::vector<std::string> forecast_train(const TrainSpec& spec) {
-    const std::unique_ptr<Recipe> recipe = recipe_of(spec);
+    const TrainSpec one = spec.folds > 0 ? fold_spec(spec, 1) : spec;
+    const std::unique_ptr<Recipe> recipe = recipe_of(one);
+    const double folds = std::max(spec.folds, 1);
     known_motifs(spec);
     const TemporaryFolder scratch("train-dry-run");
     const double build = seconds_of([&] { build_examples(*recipe, scratch.path()); });
     const auto set = examples::ExampleSet::load(scratch.path() / examples_folder);
+    recipe->check(set, scratch.path() / examples_folder);
     FinetuneSpec model = model_spec(spec, scratch.path());
     const bool records = traits_of(model.task).has_records, promoters = !spec.promoters.tss.empty();
     const RunPlan plan = records     ? plan_sequences(model, false)
@@ -388,18 +418,20 @@ std::vector<std::string> forecast_train(const TrainSpec& spec) {
     const double others = floor + (records ? networks : 2) * one_pass * test + intervals;
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
-    return {fmt::format("{}: {:.0f} for training, {:.0f} for validation, {:.0f} for test",
-                        size_of(spec, set, records), rows(examples::Split::train),
-                        rows(examples::Split::validation), rows(examples::Split::test)),
-            line_of("make the examples", build, " (done now, in $TMPDIR)"),
-            line_of("train, at most", training,
-                    fmt::format(": {}{} steps of {:.3g} s, {} of them tried; the motif search included",
-                                networks > 1 ? fmt::format("{} networks, each ", networks) : "", steps,
-                                rates.step, model.learning_rate.total_steps)),
-            line_of("floor, scores, page", others, " (estimated from the above)"),
-            line_of("motifs", motif_seconds,
-                    fmt::format(": what the model learned, in {}", counted(sequences, "sequence"))),
-            fmt::format("{:<22}{:.0f} MB", "memory", static_cast<double>(usage.ru_maxrss) * 1024 / 1e6)};
+    return {
+        fmt::format("{}: {:.0f} for training, {:.0f} for validation, {:.0f} for test",
+                    size_of(spec, set, records), rows(examples::Split::train),
+                    rows(examples::Split::validation), rows(examples::Split::test)),
+        line_of("make the examples", spec.folds > 0 ? build * (folds + 1) : build, " (done now, in $TMPDIR)"),
+        line_of("train, at most", training * folds,
+                fmt::format(": {}{}{} steps of {:.3g} s, {} of them tried; the motif search included",
+                            spec.folds > 0 ? fmt::format("{} folds, each ", spec.folds) : "",
+                            networks > 1 ? fmt::format("{} networks, each ", networks) : "", steps,
+                            rates.step, model.learning_rate.total_steps)),
+        line_of("floor, scores, page", others * folds, " (estimated from the above)"),
+        line_of("motifs", motif_seconds * folds,
+                fmt::format(": what the model learned, in {}", counted(sequences, "sequence"))),
+        fmt::format("{:<22}{:.0f} MB", "memory", static_cast<double>(usage.ru_maxrss) * 1024 / 1e6)};
 }
 
 }  // namespace bigbird::tasks

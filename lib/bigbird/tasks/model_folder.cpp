@@ -3,7 +3,9 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/examples/example_format.hpp"
@@ -219,9 +221,10 @@ TaskInfo read_task_info(const fs::path& directory) {
     }
 }
 
-ModelFolder open_model(const fs::path& path, std::optional<examples::Task> task, const at::Device& device,
-                       const ComputeOptions& computing) {
-    const fs::path directory = training::find_model(path);
+namespace {
+
+ModelFolder open_network(const fs::path& directory, std::optional<examples::Task> task,
+                         const at::Device& device, const ComputeOptions& computing) {
     TaskInfo info = read_task_info(directory);
     if (task ? info.task != *task : info.traits().labels_bases) {
         const std::string own(to_string(info.task));
@@ -230,11 +233,29 @@ ModelFolder open_model(const fs::path& path, std::optional<examples::Task> task,
     return open_folder(directory, std::move(info), device, computing);
 }
 
+}  // namespace
+
+std::vector<fs::path> model_folders(const fs::path& path) {
+    std::vector<fs::path> folders{training::find_model(path)};
+    const fs::path others = folders.front() / folds_folder;
+    for (int i = 2; is_there(others / std::to_string(i) / "config.json"); ++i)
+        folders.push_back(others / std::to_string(i));
+    return folders;
+}
+
+ModelFolder open_model(const fs::path& path, std::optional<examples::Task> task, const at::Device& device,
+                       const ComputeOptions& computing) {
+    const std::vector<fs::path> folders = model_folders(path);
+    if (folders.size() > 1) log_info("{}: takes the first of the {} networks", path.string(), folders.size());
+    return open_network(folders.front(), task, device, computing);
+}
+
 std::vector<ModelFolder> open_models(std::span<const fs::path> paths, std::optional<examples::Task> task,
                                      const Job& job) {
     std::vector<ModelFolder> models;
     for (const fs::path& path : paths)
-        models.push_back(open_model(path, task, job.device, job.computing));
+        for (const fs::path& folder : model_folders(path))
+            models.push_back(open_network(folder, task, job.device, job.computing));
     return models;
 }
 

@@ -92,7 +92,10 @@ at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& lab
 /// calibration and tokenizer that contradict each other. `computing` is for BigBird and bigbird-bins.
 ModelFolder open_model(const std::filesystem::path& path, std::optional<examples::Task> task,
                        const at::Device& device, const ComputeOptions& computing = {});
-/// Opens several, each as open_model() does.
+/// The folder of a model (training::find_model), and those of its other networks, folds/2 …, where it is the
+/// mean of several.
+std::vector<std::filesystem::path> model_folders(const std::filesystem::path& path);
+/// Opens all networks of several models, each as open_model() does, which takes a model's first.
 std::vector<ModelFolder> open_models(std::span<const std::filesystem::path> paths,
                                      std::optional<examples::Task> task, const Job& job);
 

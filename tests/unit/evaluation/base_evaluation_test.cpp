@@ -124,20 +124,23 @@ DOCTEST_TEST_CASE("base_evaluation: intervals come from blocks of genome, and ar
     Scene scene;
     scene.labels("1\t20\t40\texon\n1\t60\t70\texon\n");
     scene.scores("none\texon",
-                 "1\t0\t25\t.\t.\t.\tok\t0\t0.7\t0.3\n1\t25\t50\t.\t.\t.\tok\t0\t0.2\t0.8\n"
-                 "1\t50\t75\t.\t.\t.\tok\t0\t0.6\t0.4\n1\t75\t100\t.\t.\t.\tok\t0\t0.9\t0.1\n");
-    const BaseEvaluation one = evaluate_bases(scene.request);
-    DOCTEST_CHECK(one.blocks == 1);
-    DOCTEST_CHECK(!one.accuracy.low);
-    scene.request.options.block_size = 25;
-    const BaseEvaluation four = evaluate_bases(scene.request);
+                 "1\t0\t20\t.\t.\t.\tok\t0\t0.7\t0.3\n1\t20\t40\t.\t.\t.\tok\t0\t0.2\t0.8\n"
+                 "1\t40\t60\t.\t.\t.\tok\t0\t0.8\t0.2\n1\t60\t80\t.\t.\t.\tok\t0\t0.6\t0.4\n"
+                 "1\t80\t100\t.\t.\t.\tok\t0\t0.4\t0.6\n");
+    const auto in_blocks = [&](std::int64_t size) {
+        scene.request.options.block_size = size;
+        return evaluate_bases(scene.request);
+    };
+    const BaseEvaluation four = in_blocks(25), five = in_blocks(20);
     DOCTEST_CHECK(four.blocks == 4);
-    DOCTEST_CHECK(four.accuracy.value == one.accuracy.value);
-    DOCTEST_REQUIRE(four.accuracy.low);
-    DOCTEST_CHECK(*four.accuracy.low < *four.accuracy.value - 0.05);
-    DOCTEST_CHECK(*four.accuracy.high > *four.accuracy.value + 0.05);
-    // Blocks are right in 20, 15, 15 and 25 of their 25 bases.
-    DOCTEST_CHECK(*four.accuracy.value == doctest::Approx(0.75));
-    DOCTEST_CHECK(*four.accuracy.low >= 0.6);
-    DOCTEST_CHECK(*four.accuracy.high <= 1.0);
+    DOCTEST_CHECK(!four.accuracy.low);  // too few
+    DOCTEST_CHECK(five.blocks == 5);
+    DOCTEST_CHECK(five.accuracy.value == four.accuracy.value);
+    DOCTEST_REQUIRE(five.accuracy.low);
+    // Blocks are right in 20, 20, 20, 10 and 0 of their 20 bases.
+    DOCTEST_CHECK(*five.accuracy.value == doctest::Approx(0.7));
+    DOCTEST_CHECK(*five.accuracy.low < 0.65);
+    DOCTEST_CHECK(*five.accuracy.low > 0.1);
+    DOCTEST_CHECK(*five.accuracy.high > 0.8);
+    DOCTEST_CHECK(*five.accuracy.high <= 1.0);
 }

@@ -175,8 +175,29 @@ DOCTEST_TEST_CASE(
     DOCTEST_REQUIRE(low(9, 1).has_value());
     DOCTEST_CHECK(low(9, 1) == low(9, 4));
     DOCTEST_CHECK(low(9, 1) != low(10, 1));
-    fixture.request.options.block_size = 1'000'000;
-    DOCTEST_CHECK(!low(9, 1));
+    // 300 bins of 200 bases with gaps: few blocks have no intervals, and the lines say so.
+    for (const std::int64_t size : {1'000'000, 70'000, 40'000}) {
+        fixture.request.options.block_size = size;
+        const EvaluationReport report = evaluate(fixture.request);
+        const bool enough = report.units >= fewest_blocks;
+        DOCTEST_CHECK(low(9, 1).has_value() == enough);
+        DOCTEST_CHECK(
+            testing::holds(to_lines(report).front(),
+                           enough ? ", 95 % intervals from " : ", no intervals, which need 5 blocks: only "));
+    }
+}
+
+DOCTEST_TEST_CASE("evaluation: base rates have the digits that they need") {
+    DOCTEST_CHECK(share_text(0.00031415) == "0.00031");
+    DOCTEST_CHECK(share_text(0.0099) == "0.0099");
+    DOCTEST_CHECK(share_text(0.0123) == "0.012");
+    DOCTEST_CHECK(share_text(0.5) == "0.500");
+    DOCTEST_CHECK(share_text(0) == "0.000");
+    Bins fixture;
+    EvaluationReport report = fixture.with_resamples(0);
+    report.groups.front().mean_base_rate = 0.00031415;
+    DOCTEST_CHECK(testing::holds(to_lines(report)[1], "base rate 0.00031"));
+    DOCTEST_CHECK(testing::holds(to_html(report), "<td>0.00031</td>"));
 }
 
 DOCTEST_TEST_CASE("evaluation: columns and draws in several batches give what one pass gives") {
@@ -457,7 +478,7 @@ namespace {
 std::string page_of(const testing::TempDir& folder, Task task, std::vector<ScoreFile> scores) {
     EvaluationRequest request = request_of(folder, task);
     request.scores = std::move(scores);
-    request.options = {.resamples = 10};
+    request.options = {.resamples = 10, .block_size = 20'000};
     return to_html(evaluate(request));
 }
 

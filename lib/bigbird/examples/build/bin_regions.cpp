@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 
@@ -74,6 +75,20 @@ std::optional<genome::IntervalSet> read_set(const genome::ReferenceGenome& refer
     return genome::read_region_set(reference, regions, option);
 }
 
+/// In the form of --validation.
+std::vector<std::string> texts_of(std::span<const genome::Interval> intervals) {
+    std::vector<std::string> texts;
+    for (const genome::Interval& part : intervals)
+        texts.push_back(fmt::format("{}:{}-{}", part.contig, part.begin + 1, part.end));
+    return texts;
+}
+
+/// "5 separate peaks are too few".
+std::string too_few(const PeakBlocks& blocks) {
+    return fmt::format("{} {} too few", counted(blocks.peaks(), "separate peak"),
+                       blocks.peaks() == 1 ? "is" : "are");
+}
+
 void add_regions(Json& inputs, const char* role, const std::vector<std::string>& regions) {
     for (const std::string& text : regions) {
         std::error_code ignored;
@@ -96,7 +111,8 @@ BinRegions::BinRegions(const BinRegionOptions& options)
       exclude_(read_set(*reference_, options.exclude, "--exclude")) {}
 
 bool BinRegions::admits(const genome::Interval& where) const {
-    return (!include_ || include_->contains(where)) && !(exclude_ && exclude_->overlaps(where));
+    return (!include_ || include_->contains(where)) && !(exclude_ && exclude_->overlaps(where)) &&
+           !left_out_.overlaps(where);
 }
 
 /// Bins of a contig that --include and --exclude allow, that are not held out already, and that are less than
@@ -113,53 +129,108 @@ std::vector<std::int64_t> BinRegions::usable_bins(const genome::Contig& contig) 
     return usable;
 }
 
-void BinRegions::choose_missing_hold_outs(const std::function<bool(const std::string& contig)>& has_data) {
-    std::vector<std::string> validation = options_.validation, test = options_.test;
-    std::vector<std::pair<Split, std::vector<std::string>*>> missing;
-    if (test.empty()) missing.emplace_back(Split::test, &test);
-    if (validation.empty()) missing.emplace_back(Split::validation, &validation);
+void BinRegions::choose_missing_hold_outs(
+    const std::function<bool(const std::string& contig)>& has_data,
+    const std::function<std::vector<std::int64_t>(const genome::Contig& contig)>& labelled) {
+    std::vector<Split> missing;
+    if (options_.test.empty()) missing.push_back(Split::test);
+    if (options_.validation.empty()) missing.push_back(Split::validation);
     if (missing.empty()) return;
-    std::vector<ContigBins> counts;
-    std::vector<std::int64_t> most;  // the bins of the contig with the most bins
+    std::vector<UsableBins> usable;
     for (const genome::Contig& contig : reference_->contigs()) {
         stop_if_asked();
-        std::vector<std::int64_t> usable;
-        if (has_data(contig.name)) usable = usable_bins(contig);
-        counts.push_back({contig.name, std::ssize(usable)});
-        if (usable.size() > most.size()) most = std::move(usable);
+        if (!has_data(contig.name)) continue;
+        usable.push_back({contig.name, usable_bins(contig)});
+        if (options_.gap) usable.back().labelled = labelled(contig);
     }
-    const std::vector<HeldOut> chosen = choose_hold_outs(counts, missing.size());
+    const std::vector<Intervals> chosen = choose(usable, missing);
+    std::vector<std::string> validation = options_.validation, test = options_.test;
     for (std::size_t i = 0; i < missing.size(); ++i) {
-        for (const std::string& contig : chosen[i].contigs) {
-            std::string names;
-            for (const std::string& region : free_regions(contig, chosen[i].bins, most)) {
-                missing[i].second->push_back(region);
-                names += " " + region;
-            }
-            log_info("held out by rule for {}:{}", to_string(missing[i].first), names);
-        }
-        most.resize(most.size() - static_cast<std::size_t>(chosen[i].bins));
+        const std::vector<std::string> regions = texts_of(not_held_out(chosen[i]));
+        log_info("held out by rule for {}: {}", to_string(missing[i]), fmt::join(regions, " "));
+        (missing[i] == Split::test ? test : validation) = regions;
     }
     hold_outs_ = HoldOuts(*reference_, validation, test);
+    left_out_ =
+        left_out_.without(hold_outs_.regions(Split::validation)).without(hold_outs_.regions(Split::test));
 }
 
-/// A contig, or its last `count` of the bins `usable`, in the form of --validation and without what is held
-/// out already.
-std::vector<std::string> BinRegions::free_regions(const std::string& contig, std::int64_t count,
-                                                  std::span<const std::int64_t> usable) const {
-    genome::Interval chosen{contig, 0, reference_->contigs()[*reference_->find(contig)].length};
-    if (count > 0) {
-        chosen.begin = usable[usable.size() - static_cast<std::size_t>(count)] * options_.bin;
-        chosen.end = (usable.back() + 1) * options_.bin;
+std::vector<BinRegions::Intervals> BinRegions::choose(std::span<const UsableBins> usable,
+                                                      std::span<const Split> missing) {
+    std::vector<Intervals> chosen = by_contig(usable, missing.size());
+    if (!options_.gap) return chosen;
+    const PeakBlocks blocks(usable, options_.bin, *options_.gap);
+    if (options_.folds > 0) {
+        const std::int64_t needed =
+            std::max(least_peaks_to_hold_out, 2 * static_cast<std::int64_t>(options_.folds));
+        if (blocks.peaks() < needed)
+            throw InputError(fmt::format("{} for {} folds, which take {}: give more peaks, or fewer folds",
+                                         too_few(blocks), options_.folds, needed));
+        const auto folds = blocks.folds(options_.folds);
+        chosen = {folds[options_.fold], folds[(options_.fold + 1) % folds.size()]};
+    } else {
+        const bool are_enough = std::ranges::all_of(chosen, [&](const Intervals& set) {
+            return blocks.are_enough(genome::IntervalSet(not_held_out(set)));
+        });
+        if (blocks.peaks() >= least_peaks_to_hold_out && are_enough) return chosen;
+        const bool fit = blocks.peaks() > std::ssize(missing);
+        if (fit) chosen = blocks.choose(missing.size());
+        if (blocks.peaks() < least_peaks_to_hold_out) {
+            std::string remedy = fit ? ", or hold out" : "";
+            for (std::size_t i = 0; fit && i < missing.size(); ++i) {
+                const Intervals set = not_held_out(chosen[i]);
+                remedy += fmt::format(" --{} {} ({})", to_string(missing[i]), fmt::join(texts_of(set), " "),
+                                      counted(blocks.peaks_in(genome::IntervalSet(set)), "peak"));
+            }
+            throw InputError(fmt::format("{} to hold some out by rule, which takes {}: give more peaks{}",
+                                         too_few(blocks), least_peaks_to_hold_out, remedy));
+        }
     }
-    std::vector<std::string> texts;
-    for (const genome::Interval& part : genome::IntervalSet(std::span(&chosen, 1))
-                                            .without(hold_outs_.regions(Split::validation))
-                                            .without(hold_outs_.regions(Split::test))
-                                            .intervals())
-        if (part.size() >= options_.bin)
-            texts.push_back(contig + ":" + std::to_string(part.begin + 1) + "-" + std::to_string(part.end));
-    return texts;
+    Intervals held_out;
+    for (const Intervals& set : chosen)
+        held_out.insert(held_out.end(), set.begin(), set.end());
+    left_out_ = blocks.around(held_out);
+    return chosen;
+}
+
+/// By choose_hold_outs().
+std::vector<BinRegions::Intervals> BinRegions::by_contig(std::span<const UsableBins> usable,
+                                                         std::size_t sets) const {
+    std::vector<ContigBins> counts;
+    for (const UsableBins& of : usable)
+        counts.push_back({of.contig, std::ssize(of.bins)});
+    std::vector<Intervals> chosen;
+    std::int64_t taken = 0;  // bins at the end of the largest contig
+    for (const HeldOut& one : choose_hold_outs(counts, sets)) {
+        Intervals& set = chosen.emplace_back();
+        for (const std::string& name : one.contigs)
+            set.push_back({name, 0, reference_->contigs()[*reference_->find(name)].length});
+        if (one.bins == 0) continue;
+        const auto largest = std::ranges::find(usable, one.contigs.front(), &UsableBins::contig);
+        const auto bin_from_end = [&](std::int64_t i) { return *(largest->bins.end() - i); };
+        set.front() = {set.front().contig, bin_from_end(taken + one.bins) * options_.bin,
+                       (bin_from_end(taken + 1) + 1) * options_.bin};
+        taken += one.bins;
+    }
+    return chosen;
+}
+
+/// The parts of intervals that are not held out yet and have room for a bin.
+BinRegions::Intervals BinRegions::not_held_out(const Intervals& chosen) const {
+    Intervals parts = genome::IntervalSet(chosen)
+                          .without(hold_outs_.regions(Split::validation))
+                          .without(hold_outs_.regions(Split::test))
+                          .intervals();
+    std::erase_if(parts, [&](const genome::Interval& part) { return part.size() < options_.bin; });
+    return parts;
+}
+
+Json BinRegions::held_out() const {
+    Json json = hold_outs_.describe();
+    if (left_out_.empty()) return json;
+    for (const genome::Interval& part : left_out_.intervals())
+        json["left_out"].push_back(genome::to_string(part));
+    return json;
 }
 
 Json BinRegions::inputs() const {

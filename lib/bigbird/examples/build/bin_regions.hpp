@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/examples/build/held_out_blocks.hpp"
 #include "bigbird/examples/hold_outs.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -52,6 +53,12 @@ struct BinRegionOptions {
     std::vector<std::string> validation{}, test{};  ///< HoldOuts; by bin
     /// Whether to choose validation and test by choose_hold_outs if they are not given.
     bool chooses_hold_outs = false;
+    /// With that, of labels: the gap of the PeakBlocks that are chosen instead, where choose_hold_outs'
+    /// choice does not have enough peaks. Bins in the gap are in no split. Not set: peaks are not looked at.
+    std::optional<std::int64_t> gap{};
+    /// With a gap: the number of folds of a cross-validation; 0: none. Their blocks cover all usable bins.
+    /// Test is fold `fold`, from 0, and validation the one after it.
+    std::size_t folds = 0, fold = 0;
 };
 
 /// Const calls are thread-safe.
@@ -67,23 +74,30 @@ public:
     /// Whether --include and --exclude allow the bin.
     bool admits(const genome::Interval& where) const;
     Split split_of(const genome::Interval& where) const { return hold_outs_.split_of(where); }
-    /// Chooses the hold-outs that are not given, by choose_hold_outs, and logs them. Counts bins that are
-    /// less than half N, on contigs for which `has_data` is true.
-    void choose_missing_hold_outs(const std::function<bool(const std::string& contig)>& has_data);
+    /// Chooses the hold-outs that are not given (BinRegionOptions), and logs them. Counts bins that are less
+    /// than half N, on contigs for which `has_data` is true. `labelled` gives a contig's bins with a label,
+    /// ascending. Throws InputError, with regions to give, if there are fewer than least_peaks_to_hold_out.
+    void choose_missing_hold_outs(
+        const std::function<bool(const std::string& contig)>& has_data,
+        const std::function<std::vector<std::int64_t>(const genome::Contig& contig)>& labelled = {});
 
     /// For the manifest.
-    Json held_out() const { return hold_outs_.describe(); }
+    Json held_out() const;
     Json inputs() const;
 
 private:
+    using Intervals = std::vector<genome::Interval>;
+
     std::vector<std::int64_t> usable_bins(const genome::Contig& contig) const;
-    std::vector<std::string> free_regions(const std::string& contig, std::int64_t count,
-                                          std::span<const std::int64_t> usable) const;
+    std::vector<Intervals> choose(std::span<const UsableBins> usable, std::span<const Split> missing);
+    std::vector<Intervals> by_contig(std::span<const UsableBins> usable, std::size_t sets) const;
+    Intervals not_held_out(const Intervals& chosen) const;
 
     const BinRegionOptions& options_;
     std::unique_ptr<genome::ReferenceGenome> reference_;
     HoldOuts hold_outs_;
     std::optional<genome::IntervalSet> include_, exclude_;
+    genome::IntervalSet left_out_;  ///< beside blocks
 };
 
 /// Calls mark(i), ascending, for each bin [i * size, (i + 1) * size) with i < count of which more than half

@@ -63,7 +63,8 @@ public:
         read_all_peaks();
         if (options_.chooses_hold_outs) {
             regions_.choose_missing_hold_outs(
-                [this](const std::string& contig) { return has_peaks(contig); });
+                [this](const std::string& contig) { return has_peaks(contig); },
+                [this](const genome::Contig& contig) { return labelled_bins(contig); });
         }
         Progress progress("label bins", "contigs", std::ssize(reference().contigs()));
         std::int64_t done = 0;
@@ -129,6 +130,15 @@ private:
                     [&](std::int64_t bin) { labels.set(static_cast<std::size_t>(bin), label); });
         });
         return labels;
+    }
+
+    /// The bins of a contig with a label.
+    std::vector<std::int64_t> labelled_bins(const genome::Contig& contig) const {
+        const BitRows labels = label_bins(contig.name, contig.length / options_.bin);
+        std::vector<std::int64_t> bins;
+        for (std::size_t i = 0; i < labels.rows(); ++i)
+            if (labels.any(i)) bins.push_back(static_cast<std::int64_t>(i));
+        return bins;
     }
 
     /// The bins of a contig that become rows.

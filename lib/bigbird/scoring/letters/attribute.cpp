@@ -93,14 +93,16 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
 std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, const Job& job) {
     std::vector<ModelFolder> models;
     for (const fs::path& path : paths) {
-        const ModelFolder& model =
-            models.emplace_back(open_model(path, std::nullopt, job.device, job.computing));
-        require_letters(model, path);
-        model.network->module()->eval();
-        for (at::Tensor& parameter : model.network->module()->parameters())
-            parameter.requires_grad_(false);
-        if (typeid(*model.network) != typeid(*models.front().network))
-            throw ConfigError("models that are averaged must be of one kind: bin, sequence or token models");
+        for (ModelFolder& opened : open_models(std::span(&path, 1), std::nullopt, job)) {
+            const ModelFolder& model = models.emplace_back(std::move(opened));
+            require_letters(model, path);
+            model.network->module()->eval();
+            for (at::Tensor& parameter : model.network->module()->parameters())
+                parameter.requires_grad_(false);
+            if (typeid(*model.network) != typeid(*models.front().network))
+                throw ConfigError(
+                    "models that are averaged must be of one kind: bin, sequence or token models");
+        }
     }
     return models;
 }

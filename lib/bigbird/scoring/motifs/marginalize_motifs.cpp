@@ -25,7 +25,7 @@ constexpr std::size_t insertions_per_call = 64;
 /// How a model scores backgrounds.
 struct Scorer {
     explicit Scorer(const MarginalizeSpec& spec)
-        : job(open_job(spec)), models{open_model(spec.model, std::nullopt, job.device, job.computing)} {
+        : job(open_job(spec)), models(open_models(std::span(&spec.model, 1), std::nullopt, job)) {
         if (const auto bins = model().bins()) {
             const bins::Grid grid = bins->grid();
             segment = grid.window_bins / 2;

@@ -30,6 +30,8 @@ std::int64_t outputs_in(const std::filesystem::path& directory);
 void write_labels(const rows::LabelTable& labels, const std::filesystem::path& directory);
 
 inline constexpr const char* calibration_file = "calibration.json";
+/// In a model folder: the other networks of a cross-validation, 2 …, as model folders.
+inline constexpr const char* folds_folder = "folds";
 
 /// Turns logits into probabilities, one by one (logistic) or over mutually exclusive labels (softmax), or
 /// into numbers. identity: standardized numbers; exponential: counts; softplus: coverage, ln(1 + exp(logit)),

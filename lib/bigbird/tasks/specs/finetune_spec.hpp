@@ -195,8 +195,10 @@ struct TrainSpec {
     /// sequences: a table, or drawn if neither a table nor the split is given.
     std::vector<std::string> validation, test;
     FinetuneSpec model = bin_model_spec();  ///< examples and output follow from `output`
+    /// Peaks: number of folds of a cross-validation; 0: none. `fold`: train this one only, from 1; 0: all.
+    int folds = 0, fold = 0;
     std::filesystem::path output;
-    std::int64_t min_positives = 10;       ///< test bins that a label needs to count in means
+    std::int64_t min_positives = 10;  ///< test bins that a label needs to count in means, if any has as many
     std::filesystem::path known_motifs{};  ///< motifs to compare with what the model learned; empty: none
     std::string command{};                 ///< the command line, for the report
     bool force = false;                    ///< discard the output of an earlier train in `output`
