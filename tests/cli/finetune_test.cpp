@@ -17,8 +17,8 @@ namespace {
 
 class FinetunedModel : public TestFolder {
 public:
-    FinetunedModel() {
-        write_motif_examples(folder_ / "examples", 120, 3);
+    explicit FinetunedModel(std::int64_t rows = 120) {
+        write_motif_examples(folder_ / "examples", rows, 3);
         write_tiny_pretrained(folder_ / "pretrained", 1);
     }
     ProgramResult finetune(const std::string& run, const std::vector<std::string>& more) const {
@@ -59,7 +59,7 @@ DOCTEST_TEST_CASE("finetune: two processes train as one, stop together and go on
 
 DOCTEST_TEST_CASE(
     "finetune: scores are calibrated on validation, and the card says what the model is worth") {
-    const FinetunedModel fixture;
+    const FinetunedModel fixture(600);
     const std::vector<std::string> words{"--architecture", "kmer-ridge"};
     succeeded(fixture.finetune("plain", {"--architecture", "kmer-ridge", "--calibration", "none"}));
     succeeded(fixture.finetune("run", words));
@@ -289,6 +289,9 @@ DOCTEST_TEST_CASE(
     succeeded(train("cut", {"--threads", "1", "--epochs", "10"}));
     DOCTEST_CHECK(weights_of(folder / "cut") == weights_of(folder / "one"));
     DOCTEST_CHECK(holds(train("one", {"--epochs", "10", "--positive-weight", "5"}).err, "--positive-weight"));
+    check_holds(succeeded(train("one", {"--threads", "1", "--epochs", "20"})).err,
+                {"kept is the step with the lowest loss on validation",
+                 "--steps is 18 now, it was 9: training goes on from step 9"});
     const std::vector<std::string> long_steps{"--threads",    "1",    "--steps",          "4",
                                               "--batch-size", "6000", "--evaluate-every", "1"};
     succeeded(train("long", long_steps));

@@ -149,6 +149,33 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     DOCTEST_CHECK(weights_of(at / "all") == weights_of(at / "run"));
     DOCTEST_CHECK(holds(works(named).err, "is finished already"));
     check_said(run_program(at.words("all", {"--known-motifs", at / "megabase.bed"})), 3, "megabase.bed");
+
+    // More steps go on, in the run and in what follows from it; fewer are refused.
+    std::vector<std::string> longer = at.words("all");
+    *(std::ranges::find(longer, "--steps") + 1) = "5";
+    const ProgramResult extended = works(longer);
+    check_holds(extended.err,
+                {"--steps is 5 now, it was 3: training goes on from step 3", "step 4 of 5: score"});
+    DOCTEST_CHECK(metrics_of(at / "all/run").back()["step"] == 5);
+    DOCTEST_CHECK(read_json(at / "all/train.json")["options"]["--steps"] == 5);
+    DOCTEST_CHECK(read_file(at / "all/report.html") != page);
+    DOCTEST_CHECK(run_program(longer).out == extended.out);
+    check_said(run_program(at.words("all")), 2, "--steps is 3, but this run was started with 5");
+}
+
+DOCTEST_TEST_CASE("train: until there is a model, a corrected command in the same folder runs") {
+    const TrainFixture at;
+    check_said(run_program(at.words("out", {"--test", "22:20600001-20600600"})), 3,
+               "no bin of test has a label");
+    DOCTEST_CHECK(run_program(at.words("out"), {}, {.signal = SIGTERM, .once_said = "step 2 of 5"}).code ==
+                  128 + SIGTERM);
+    const std::vector<std::string> corrected = at.words("out", {"--test", "22:21000001-21100000"});
+    const ProgramResult stopped = run_program(joined(corrected, {"--max-hours", "1e-9"}));
+    DOCTEST_CHECK(stopped.code == 75);
+    check_holds(stopped.err,
+                {"begun with other options, and has no trained model yet: begins anew", "step 1 of 5"});
+    DOCTEST_CHECK(holds(works(corrected).out, "test 22:21000001-21100000 (500 bins)"));
+    check_said(run_program(at.words("out")), 2, "or start afresh with --force");
 }
 
 DOCTEST_TEST_CASE("train: what was stopped goes on, to the same figures") {

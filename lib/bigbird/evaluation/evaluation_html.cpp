@@ -69,11 +69,14 @@ std::string reliability_picture(const EvaluationReport& report) {
     }
     if (ends.size() == 1) return "";
     const Range range = range_of(ends);
-    Plot plot(
-        fmt::format("Reliability. Numbers: rows per point; tenths of the scores with fewer than {} rows are "
-                    "joined with their neighbors.",
-                    least),
-        "mean score", "share of positive rows", range, range);
+    std::string caption = fmt::format(
+        "Reliability. Numbers: rows per point; tenths of the scores with fewer than {} rows are joined with "
+        "their neighbors.",
+        least);
+    for (const FileEvaluation& file : report.files)
+        if (const auto warning = file.reliability ? unreliable(*file.reliability) : std::nullopt)
+            caption += fmt::format(" {}: {}.", file.name, *warning);
+    Plot plot(caption, "mean score", "share of positive rows", range, range);
     plot.diagonal();
     for (std::size_t i = 0; i < report.files.size(); ++i) {
         const auto& reliability = report.files[i].reliability;

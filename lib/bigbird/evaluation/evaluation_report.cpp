@@ -259,6 +259,7 @@ void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
     if (file.reliability) {
         lines.push_back(fmt::format("{}calibration error {:.4f}, Brier score {:.4f}", which,
                                     file.reliability->calibration_error, file.reliability->brier));
+        if (const auto warning = unreliable(*file.reliability)) lines.push_back(which + *warning);
     }
 }
 

@@ -377,7 +377,7 @@ std::unique_ptr<Target> BinData::target(const at::Device& device) const {
     for (const std::int64_t ones : positives_)
         weights.push_back(balanced_weight(ones, training_.usable()));
     if (spec_.positive_weight) weights = {*spec_.positive_weight};
-    return labels_target(weights, device, true);
+    return labels_target(weights, device);
 }
 
 void BinData::start(TaskNetwork& network, const Target& target, bool speaks) const {

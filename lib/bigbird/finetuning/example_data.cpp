@@ -227,7 +227,7 @@ std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const Cl
         case TargetKind::classes:
             return classes_target(class_weights(examples, spec), sequence.smoothing, device);
         case TargetKind::labels:
-            return labels_target(label_weights(examples, spec), device, false);
+            return labels_target(label_weights(examples, spec), device);
         case TargetKind::numbers:
             break;
     }

@@ -29,6 +29,18 @@ std::int64_t steps_between_evaluations(std::int64_t given, std::int64_t steps) {
 
 }  // namespace
 
+std::string kept_by(const std::string& metric) {
+    return metric == "eval_loss" ? "the lowest loss on validation"
+                                 : "the highest AUROC on validation (of equal ones, the lowest loss)";
+}
+
+std::string metric_for(std::span<const std::int64_t> ones, std::int64_t rows) {
+    std::int64_t positives = 0;
+    for (const std::int64_t count : ones)
+        positives += std::min(count, rows - count);
+    return positives < few_positives ? "eval_loss" : "eval_auroc";
+}
+
 training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::LearningRateSpec& rate,
                                  const std::optional<std::string>& metric, bool speaks) {
     training::LoopSpec loop;
@@ -39,6 +51,7 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
         loop.evaluate_every = steps_between_evaluations(spec.evaluate_every, rate.total_steps);
         loop.selection = training::Selection{
             .metric = *metric, .higher_is_better = *metric != "eval_loss", .patience = spec.waits_for()};
+        if (speaks && !spec.row().is_solved()) log_info("kept is the step with {}", kept_by(*metric));
     } else if (speaks && spec.row().is_solved()) {
         log_info(
             "the examples have no validation rows: the penalty is the usual one, scores are not calibrated");
@@ -55,13 +68,8 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
 std::optional<std::string> still_improving(const FinetuneSpec& spec, const training::LoopResult& result) {
     const bool compared = steps_between_evaluations(spec.evaluate_every, result.steps) < result.steps;
     if (result.finished_before || !compared || result.best_step != result.steps) return std::nullopt;
-    FinetuneSpec longer = spec;
-    longer.epochs *= 2;
-    longer.learning_rate.total_steps *= 2;
-    const std::int64_t steps = longer.learning_rate.total_steps;
-    return "still improving: train longer, for instance " +
-           (steps > 0 ? fmt::format("--steps {}", steps) : fmt::format("--epochs {:g}", longer.epochs)) +
-           " with another --output";
+    return fmt::format("still improving: the same command with --steps {} goes on from here",
+                       2 * result.steps);
 }
 
 Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const fs::path& pretrained) {
@@ -139,15 +147,14 @@ std::optional<std::string> metric_of(const examples::ExampleSet& examples) {
     const std::vector<std::int64_t> rows = examples.rows(examples::Split::validation);
     if (rows.empty()) return std::nullopt;
     if (examples.target() == examples::TargetKind::numbers) return "eval_loss";
-    std::vector<std::uint8_t> row(examples.label_table().size()), some = row, all(row.size(), 1);
+    std::vector<std::uint8_t> row(examples.label_table().size());
+    std::vector<std::int64_t> ones(row.size());
     for (const std::int64_t index : rows) {
         examples.copy_labels(index, row);
-        for (std::size_t label = 0; label < row.size(); ++label) {
-            some[label] |= row[label];
-            all[label] &= row[label];
-        }
+        for (std::size_t label = 0; label < row.size(); ++label)
+            ones[label] += row[label];
     }
-    return some != all ? "eval_auroc" : "eval_loss";
+    return metric_for(ones, std::ssize(rows));
 }
 
 model::BigBirdConfig classifier_config(const FinetuneSpec& spec, const fs::path& pretrained,
@@ -174,6 +181,7 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
     training::LoopSpec& loop = plan.loop;
     plan.info.training = plan.card.options = loop.fixed_options;
     plan.card.architecture = plan.info.architecture;
+    if (loop.selection && !plan.solve) plan.card.chosen_by = kept_by(loop.selection->metric);
     loop.card = [&](const training::TrainedModel& model) {
         return model::to_text(task_card(plan.card, model));
     };

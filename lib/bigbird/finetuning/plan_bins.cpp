@@ -129,6 +129,20 @@ std::int64_t window_bins(const BinsSpec& spec, std::int64_t bin) {
     return spec.window / bin;
 }
 
+/// Likewise metric_of().
+std::optional<std::string> bins_metric(const examples::LabelledBins& bins) {
+    std::vector<std::int64_t> ones(bins.label_table().size());
+    std::int64_t rows = 0;
+    for (const examples::BinStretch& stretch : bins.stretches()) {
+        if (stretch.split != examples::Split::validation) continue;
+        rows += stretch.count;
+        for (std::int64_t i = 0; i < stretch.count && !bins.has_numbers(); ++i)
+            bins.for_each_label(stretch.row + i, [&](std::size_t label) { ++ones[label]; });
+    }
+    if (rows == 0) return std::nullopt;
+    return bins.has_numbers() ? "eval_loss" : metric_for(ones, rows);
+}
+
 }  // namespace
 
 bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin) {
@@ -174,9 +188,7 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     if (!spec.row().reads_tokens() && shape.config.has_profile() && motifs != 0 && motifs != usual)
         throw ConfigError("--motifs has no effect with bins of " + std::to_string(shape.grid.bin) +
                           " bp: it is for longer ones, in which motifs are found");
-    std::optional<std::string> metric;
-    for (const examples::BinStretch& stretch : bins->stretches())
-        if (stretch.split == examples::Split::validation) metric = numbers ? "eval_loss" : "eval_auroc";
+    const std::optional<std::string> metric = bins_metric(*bins);
     RunPlan plan;
     plan.info = task_info_of(*examples);
     std::int64_t usable = 0;

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,7 @@ struct CardFacts {
     examples::TargetKind target = examples::TargetKind::labels;
     std::size_t labels = 0;
     std::string validation{};  ///< the validation data: "2,500 rows"; empty: none
+    std::string chosen_by{};   ///< kept_by(); empty: the step was not chosen
     std::vector<std::pair<std::string, std::string>> data{};  ///< names, with checksums or counts
     Json options{};                                           ///< training's options, by name
 };
@@ -74,13 +76,23 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks);
 training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& rank, int threads,
                                RunPlan plan);
 
+/// Positives of validation, of all labels together, below which steps are compared by their loss: few
+/// positives soon have an AUROC near 1, or one that rises while the top scores become worse
+/// (docs/development/measurements.md).
+inline constexpr std::int64_t few_positives = 50;
+/// The metric that selects the best step, for labels with so many `ones` in `rows` of validation: "eval_loss"
+/// below few_positives, counting negatives where they are fewer, else "eval_auroc".
+std::string metric_for(std::span<const std::int64_t> ones, std::int64_t rows);
+/// "the highest AUROC on validation (of equal ones, the lowest loss)": by which a run's step is chosen.
+std::string kept_by(const std::string& metric);
+
 /// The training loop of a run at this learning rate. With validation, sets the metric that selects the best
-/// model ("eval_auroc", "eval_loss"). Without it, logs that if `speaks`. The caller sets the fixed options.
+/// model (metric_for()), and logs it if `speaks`. Without it, logs that. The caller sets the
+/// fixed options.
 training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::LearningRateSpec& rate,
                                  const std::optional<std::string>& metric, bool speaks = false);
 
-/// The metric of the validation rows that selects the best step: "eval_auroc" if at least one label has
-/// positives and negatives among them, else "eval_loss"; nullopt without such rows.
+/// metric_for() of the validation rows, "eval_loss" for numbers; nullopt without such rows.
 std::optional<std::string> metric_of(const examples::ExampleSet& examples);
 
 /// The options that change the result of most runs, by name; for BigBird also its initial model, the folder

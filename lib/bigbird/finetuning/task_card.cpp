@@ -4,9 +4,11 @@
 #include "bigbird/core/words.hpp"
 #include "bigbird/finetuning/run_plan.hpp"
 #include "bigbird/tasks/files/task_files.hpp"
+#include "bigbird/tasks/target.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <map>
 
 namespace bigbird::tasks {
@@ -36,18 +38,26 @@ std::string calibration_of(const fs::path& folder, const CardFacts& facts) {
     if (facts.target == examples::TargetKind::numbers)
         return "Scores are numbers of the examples' own scale.";
     if (!fs::exists(folder / calibration_file)) {
-        return "Scores are the network's own: they were not calibrated. Rank by them rather than take them "
-               "for probabilities.";
+        const bool none = facts.options.is_object() && facts.options.contains("--calibration");
+        const bool too_few = !facts.validation.empty() && !none;
+        return "Scores are the network's own: they were not calibrated" +
+               (too_few ? ", since " + too_few_to_calibrate() : "") +
+               ". Rank by them rather than take them for probabilities.";
     }
     const Json json = read_json(folder / calibration_file);
+    const auto biases = json.at("biases").get<std::vector<double>>();
+    const auto unbiased = std::ranges::count(biases, 0.0);
     const std::string fitted_on = traits_of(facts.task).labels_bases ? "bases" : "rows";
     return fmt::format(
         "A temperature of {:.4g} and a bias for each label make scores probabilities (`calibration.json`). "
         "They were fitted on {} {} of validation, whose mean cross entropy they change from {:.4g} to "
-        "{:.4g}.",
+        "{:.4g}.{}",
         json.at("temperature").get<double>(),
         with_commas(json.at(fitted_on + "_of_validation").get<std::int64_t>()), fitted_on,
-        json.at("cross_entropy_before").get<double>(), json.at("cross_entropy_after").get<double>());
+        json.at("cross_entropy_before").get<double>(), json.at("cross_entropy_after").get<double>(),
+        unbiased == 0 ? ""
+                      : fmt::format(" {} of {} have fewer than {} positives there, and a bias of 0.",
+                                    unbiased, counted(biases.size(), "label"), fewest_to_calibrate));
 }
 
 /// The checksums of the examples' inputs; for many files of one role, the checksum of their list.
@@ -131,10 +141,12 @@ model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel&
     data.emplace_back("weights, model.safetensors, SHA-256",
                       sha256_of_file(model.folder / "model.safetensors"));
     card.before = {{"Use", use_of(facts.task)}, {"Data", model::card_table("what", "value", data)}};
-    card.after = {{"Calibration", calibration_of(model.folder, facts)},
-                  {"Training", fmt::format("The weights are those of step {}.\n\n", model.step) +
-                                   model::card_table("option", "value", model::card_options(facts.options))},
-                  {"Limits", limits}};
+    card.after = {
+        {"Calibration", calibration_of(model.folder, facts)},
+        {"Training", fmt::format("The weights are those of step {}.{}\n\n", model.step,
+                                 facts.chosen_by.empty() ? "" : " It has " + facts.chosen_by + ".") +
+                         model::card_table("option", "value", model::card_options(facts.options))},
+        {"Limits", limits}};
     return card;
 }
 

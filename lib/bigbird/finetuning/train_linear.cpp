@@ -435,6 +435,9 @@ double ridge_seconds(const examples::ExampleSet& examples) {
 
 training::Solution solution_of(SolvedModel solved, TaskInfo info,
                                std::shared_ptr<const examples::ExampleSet> examples, bool calibrates) {
+    if (calibrates && !solved.calibration && gives_probabilities(info.link()) &&
+        !examples->rows(Split::validation).empty())
+        log_info("scores are not calibrated: {}", too_few_to_calibrate());
     Json metrics = solved.metrics;
     return {std::move(metrics), [=](const std::filesystem::path& folder) {
                 solved.network->write(info, folder);

@@ -4,11 +4,13 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace bigbird::tasks {
 namespace fs = std::filesystem;
@@ -152,6 +154,8 @@ Json TrainTask::evaluate() {
     if (calibrates_ && gives_probabilities(target_->link()) &&
         ranks_->is_first()) {  // the first rank writes the model
         auto fitted = fit_on_validation(rows.logits, rows.truth, threads_, target_->link());
+        if (!fitted && !std::exchange(told_uncalibrated_, true))
+            log_info("scores are not calibrated: {}", too_few_to_calibrate());
         if (fitted) fitted->of_bases = network_->segments() == Segments::tokens;
         const std::scoped_lock lock(calibration_mutex_);
         calibration_ = std::move(fitted);

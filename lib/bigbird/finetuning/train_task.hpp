@@ -60,6 +60,7 @@ private:
     training::Ranks::GradientSum gradients_;
     std::mutex calibration_mutex_;
     std::optional<FittedCalibration> calibration_;  // of the current weights
+    bool told_uncalibrated_ = false;
 };
 
 }  // namespace bigbird::tasks

@@ -60,6 +60,21 @@ Json fixed_options(const TrainSpec& spec, const Recipe& recipe) {
     return options;
 }
 
+/// Whether only the length differs, and training may go on from where it was. Steps beside epochs, which
+/// cannot be compared here, are compared by the training, which refuses fewer before it changes anything:
+/// only if there is a model.
+bool may_go_on(Json before, Json now, bool trained) {
+    const auto taken = [](Json& options, const char* name) {
+        const double value = options.value(name, 0.0);
+        options.erase(name);
+        return value;
+    };
+    const double steps_before = taken(before, "--steps"), steps = taken(now, "--steps"),
+                 epochs_before = taken(before, "--epochs"), epochs = taken(now, "--epochs");
+    const bool comparable = (steps > 0) == (steps_before > 0);
+    return before == now && (comparable ? steps > steps_before || epochs > epochs_before : trained);
+}
+
 /// The options of the model's training in train's folder.
 FinetuneSpec model_spec(const TrainSpec& spec, const fs::path& folder) {
     FinetuneSpec model = spec.model;
@@ -173,17 +188,39 @@ private:
                    });
     }
 
+    /// Whether there is a trained model, which only --force discards.
+    bool is_trained() const {
+        return std::ranges::any_of(
+            std::array{folder_ / run_folder / training::model_folder, folder_ / model_folder,
+                       folder_ / folds_folder / "1" / run_folder / training::model_folder},
+            [](const fs::path& model) { return is_there(model / "config.json"); });
+    }
+
     /// Records the options, or compares them with the recorded ones. Returns the summary if the folder is
-    /// finished.
+    /// finished. A longer training goes on; until there is a model, other options begin anew.
     std::optional<std::vector<std::string>> begin() const {
-        if (is_there(folder_ / record_file)) {
-            const Json before = read_json(folder_ / record_file);
-            training::require_same_options(before.value("options", Json::object()), options_, "--force");
-            const bool other_motifs = known_sum() != "" && before.value("known_motifs", "") != known_sum();
-            if (!before.contains("summary") || !is_whole() || other_motifs) return std::nullopt;
-            log_info("{}: is finished already", folder_.string());
-            return before["summary"].get<std::vector<std::string>>();
+        if (!is_there(folder_ / record_file)) {
+            write_record(Json());
+            return std::nullopt;
         }
+        const Json record = read_json(folder_ / record_file),
+                   before = record.value("options", Json::object());
+        if (before == options_) {
+            const bool other_motifs = known_sum() != "" && record.value("known_motifs", "") != known_sum();
+            if (!record.contains("summary") || !is_whole() || other_motifs) return std::nullopt;
+            log_info("{}: is finished already", folder_.string());
+            return record["summary"].get<std::vector<std::string>>();
+        }
+        if (may_go_on(before, options_, is_trained())) {
+            if (has_folds()) {  // what there is of an earlier, shorter training
+                fs::remove_all(folder_ / scores_folder);
+                write_record(Json());
+            }
+            return std::nullopt;
+        }
+        if (is_trained()) training::require_same_options(before, options_, "--force");
+        log_info("{}: begun with other options, and has no trained model yet: begins anew", folder_.string());
+        discard();
         write_record(Json());
         return std::nullopt;
     }
@@ -217,6 +254,10 @@ private:
         FinetuneSpec model = model_spec(spec_, folder_);
         if (model.run.max_hours > 0) model.run.max_hours = std::max(1e-9, hours_left());
         const training::LoopResult result = finetune(model);
+        if (!result.finished_before) {  // what there is of an earlier, shorter training
+            fs::remove(score_file("model"));
+            write_record(Json());
+        }
         if (const auto advice = still_improving(model, result)) log_info("{}", *advice);
     }
 

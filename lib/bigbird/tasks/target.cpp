@@ -4,6 +4,7 @@
 #include "bigbird/evaluation/curves/calibration.hpp"
 
 #include <ATen/ATen.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cmath>
@@ -50,9 +51,9 @@ FigureValues figure_of(const std::vector<FigureValues>& each, std::size_t figure
     return values;
 }
 
-/// Over the labels or classes that have enough rows; if no such one has an AUROC, over all.
-evaluation::Summary auroc_of(const std::vector<FigureValues>& each, std::size_t figure,
-                             std::size_t first = 0) {
+/// An area over the labels or classes that have enough rows; if it is defined for no such one, over all.
+evaluation::Summary area_of(const std::vector<FigureValues>& each, std::size_t figure,
+                            std::size_t first = 0) {
     const evaluation::Summary summary = evaluation::summarise(figure_of(each, figure, first));
     return summary.defined > 0 ? summary : evaluation::summarise(figure_of(each, figure, first, 0));
 }
@@ -82,8 +83,8 @@ std::pair<std::vector<FigureValues>, FigureValues> figures_of_classes(const at::
 
 class LabelsTarget : public Target {
 public:
-    LabelsTarget(const std::vector<double>& weights, const at::Device& device, bool with_auprc)
-        : weights_(at::tensor(weights, at::kFloat).to(device)), with_auprc_(with_auprc) {}
+    LabelsTarget(const std::vector<double>& weights, const at::Device& device)
+        : weights_(at::tensor(weights, at::kFloat).to(device)) {}
     LinkFunction link() const override { return LinkFunction::logistic; }
     at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets,
                         const at::Tensor& counts) const override {
@@ -108,17 +109,16 @@ public:
     }
     Json figures(const at::Tensor& logits, const at::Tensor& truth, double loss) const override {
         const std::vector<FigureValues> each = figures_of_labels(logits, truth);
-        const evaluation::Summary auroc = auroc_of(each, auroc_of_label);
-        Json figures = {{"eval_loss", loss}, {"eval_auroc", json_of(auroc.mean)}};
-        if (with_auprc_) figures["eval_auprc"] = mean_of(figure_of(each, auprc_of_label));
-        figures["eval_auroc_labels"] = auroc.defined;
-        return figures;
+        const evaluation::Summary auroc = area_of(each, auroc_of_label);
+        return {{"eval_loss", loss},
+                {"eval_auroc", json_of(auroc.mean)},
+                {"eval_auprc", json_of(area_of(each, auprc_of_label).mean)},
+                {"eval_auroc_labels", auroc.defined}};
     }
 
 private:
     static constexpr double taught_temperature = 4, least_taught = 1e-6;
     at::Tensor weights_;  // (1) or (labels)
-    bool with_auprc_;
 };
 
 /// One of several: labels of bases, or classes.
@@ -169,8 +169,10 @@ public:
     Json figures(const at::Tensor& logits, const at::Tensor& truth, double) const override {
         const at::Tensor chosen = at::log_softmax(logits.to(at::kDouble), 1).gather(1, truth.unsqueeze(1));
         const auto [each, all] = figures_of_classes(logits.softmax(1), truth);
+        const std::size_t first = each.size() == 2 ? 1 : 0;
         return {{"eval_loss", -chosen.mean().item<double>()},
-                {"eval_auroc", json_of(auroc_of(each, auroc_of_class, each.size() == 2 ? 1 : 0).mean)},
+                {"eval_auroc", json_of(area_of(each, auroc_of_class, first).mean)},
+                {"eval_auprc", json_of(area_of(each, auprc_of_class, first).mean)},
                 {"eval_accuracy", json_of(all[0])},
                 {"eval_mcc", json_of(all[1])}};
     }
@@ -247,9 +249,40 @@ at::Tensor ScoreCalibration::probabilities(const at::Tensor& logits) const {
     return link == LinkFunction::softmax ? scores.softmax(-1) : scores.sigmoid();
 }
 
+namespace {
+
+/// Fits the labels at these indices only.
+std::optional<FittedCalibration> fit_some(const at::Tensor& logits, const at::Tensor& truth,
+                                          const at::Tensor& labels, int threads) {
+    if (labels.numel() == 0) return std::nullopt;
+    auto fitted = fit_on_validation(logits.index_select(1, labels), truth.index_select(1, labels), threads);
+    if (!fitted) return std::nullopt;
+    std::vector<double>& biases = fitted->fit.calibration.biases;
+    std::vector<double> all(static_cast<std::size_t>(logits.size(1)));
+    for (std::size_t i = 0; i < biases.size(); ++i)
+        all[static_cast<std::size_t>(labels[static_cast<std::int64_t>(i)].item<std::int64_t>())] = biases[i];
+    biases = std::move(all);
+    return fitted;
+}
+
+}  // namespace
+
+std::string too_few_to_calibrate() {
+    return fmt::format("no label has {0} positives and {0} negatives in validation", fewest_to_calibrate);
+}
+
 std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, const at::Tensor& truth,
                                                    int threads, LinkFunction link) {
     const bool softmax = link == LinkFunction::softmax;
+    if (logits.size(0) == 0) return std::nullopt;
+    if (!softmax) {
+        const at::Tensor ones = truth.to(at::kLong).sum(0);
+        const at::Tensor fitted =
+            (at::minimum(ones, logits.size(0) - ones) >= fewest_to_calibrate).nonzero().squeeze(1);
+        if (fitted.numel() < logits.size(1)) return fit_some(logits, truth, fitted, threads);
+    } else if ((at::bincount(truth) >= fewest_to_calibrate).sum().item<std::int64_t>() < 2) {
+        return std::nullopt;
+    }
     const at::Tensor rows = logits.to(at::kFloat);
     const at::Tensor scores = (softmax ? rows : rows.t()).contiguous();
     const at::Tensor wanted =
@@ -268,7 +301,7 @@ std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, con
 }
 
 evaluation::Summary validation_auroc(const at::Tensor& scores, const at::Tensor& truth) {
-    return auroc_of(figures_of_labels(scores, truth), auroc_of_label);
+    return area_of(figures_of_labels(scores, truth), auroc_of_label);
 }
 
 Json label_figures(const at::Tensor& probabilities, const at::Tensor& truth) {
@@ -280,9 +313,8 @@ Json label_figures(const at::Tensor& probabilities, const at::Tensor& truth) {
             {"eval_labels", auroc.size()}};
 }
 
-std::unique_ptr<Target> labels_target(const std::vector<double>& weights, const at::Device& device,
-                                      bool with_auprc) {
-    return std::make_unique<LabelsTarget>(weights, device, with_auprc);
+std::unique_ptr<Target> labels_target(const std::vector<double>& weights, const at::Device& device) {
+    return std::make_unique<LabelsTarget>(weights, device);
 }
 
 std::unique_ptr<Target> softmax_target(const std::vector<double>& weights, const at::Device& device) {

@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace bigbird::tasks {
@@ -32,10 +33,17 @@ struct ScoreCalibration {
 };
 
 /// Fits a calibration to logits, (rows, labels) float32 on the CPU, and their truth there. `truth`: 0 and 1,
-/// (rows, labels); or, with softmax, the integer label of each row. Returns nullopt without rows, or if a
-/// logit is not finite.
+/// (rows, labels); or, with softmax, the integer label of each row. Labels with fewer than
+/// fewest_to_calibrate ones or zeros are not fitted: their bias is 0. Returns nullopt if there is no other
+/// label (with softmax, not two labels with that many rows), or if a logit is not finite.
 std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, const at::Tensor& truth,
                                                    int threads, LinkFunction link = LinkFunction::logistic);
+
+/// Positives, and negatives, of validation that a label needs to be calibrated: with fewer, a fit makes
+/// scores of other rows worse (docs/development/measurements.md).
+inline constexpr std::int64_t fewest_to_calibrate = 50;
+/// "no label has 50 positives and 50 negatives in validation": why fit_on_validation() fits nothing.
+std::string too_few_to_calibrate();
 
 /// AUROCs of float32 scores against 0 and 1, both (rows, labels), over labels with an AUROC and at least 10
 /// positives. If no label has 10, over all labels with an AUROC.
@@ -70,21 +78,21 @@ public:
 };
 
 /// Independent labels: binary cross entropy with a sigmoid each. `weights`: weight of positives in the loss,
-/// one for all or one per label. `with_auprc`: adds "eval_auprc" to the figures. loss_sum() also takes
-/// targets of twice the width: 0 and 1 of every label, then a teacher's probabilities p of them, or -1.
-/// Where there is a p, the loss is the mean of that of the label and T^2 times the cross entropy of
-/// sigmoid(logit / T) and sigmoid(logit(p) / T) with T = 4 (Hinton et al., arXiv:1503.02531). Most labels are
-/// rare: at T = 1 the many bins of low p, whose order AUROC measures, would hardly count.
-std::unique_ptr<Target> labels_target(const std::vector<double>& weights, const at::Device& device,
-                                      bool with_auprc);
+/// one for all or one per label. Figures: "eval_auroc" and "eval_auprc", over labels as in
+/// validation_auroc(). loss_sum() also takes targets of twice the width: 0 and 1 of every label, then a
+/// teacher's probabilities p of them, or -1. Where there is a p, the loss is the mean of that of the label
+/// and T^2 times the cross entropy of sigmoid(logit / T) and sigmoid(logit(p) / T) with T = 4 (Hinton et al.,
+/// arXiv:1503.02531). Most labels are rare: at T = 1 the many bins of low p, whose order AUROC measures,
+/// would hardly count.
+std::unique_ptr<Target> labels_target(const std::vector<double>& weights, const at::Device& device);
 /// Mutually exclusive labels; the first is for bases without a row. The loss is -ln p of the label, with a
 /// weight per label.
 std::unique_ptr<Target> softmax_target(const std::vector<double>& weights, const at::Device& device);
 
 /// Classes: -ln p of the softmax, with a weight for each class. `smoothing`: share of the target probability
-/// that is spread evenly over all classes, in [0, 1). Figures: "eval_auroc" (of the second of two classes,
-/// else the mean over the classes), "eval_accuracy" and "eval_mcc" (a row is assigned its most probable
-/// class).
+/// that is spread evenly over all classes, in [0, 1). Figures: "eval_auroc" and "eval_auprc" (of the second
+/// of two classes, else the mean over the classes), "eval_accuracy" and "eval_mcc" (a row is assigned its
+/// most probable class).
 std::unique_ptr<Target> classes_target(const std::vector<double>& weights, double smoothing,
                                        const at::Device& device);
 /// identity: numbers, which the caller has standardized; the loss is (logit - target)^2. exponential: counts,

@@ -100,6 +100,7 @@ Json RunPosition::to_json() const {
               {"last_loss", last_loss},
               {"complete", complete}};
     if (evaluation_due) json["evaluation_due"] = true;
+    if (extended) json["extended"] = true;
     if (!evaluation.empty()) json["evaluation"] = evaluation;
     if (best_step) {
         json["best_step"] = *best_step;
@@ -116,6 +117,7 @@ RunPosition RunPosition::from_json(const Json& json, std::int64_t step) {
     position.last_loss = json.value("last_loss", 0.0);
     position.complete = json.value("complete", false);
     position.evaluation_due = json.value("evaluation_due", false);
+    position.extended = json.value("extended", false);
     position.evaluation = json.value("evaluation", Json::object());
     if (json.contains("best_step")) {
         position.best_step = checked(whole_number(json, "best_step"));

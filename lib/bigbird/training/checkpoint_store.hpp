@@ -26,6 +26,7 @@ struct RunPosition {
     std::int64_t evaluations_since_best = 0;
     Json evaluation = Json::object();  ///< of the best step, or of the last one if there is no best
     bool complete = false;
+    bool extended = false;        ///< went on for more steps than it was started with
     bool evaluation_due = false;  ///< stopped during the evaluation after `step`
 
     Json to_json() const;

@@ -99,6 +99,21 @@ std::string difference(const std::string& name, const Json& before, const Json& 
     return name + " is " + shown(now, name) + ", but this run was started with " + shown(before, name);
 }
 
+/// Whether the run goes on for more --steps than before; what follows from the length may then change, too.
+/// Throws ConfigError if another option differs.
+bool require_same_or_longer(const Json& before, const Json& now) {
+    const auto steps = [](const Json& options) {
+        const Json value = options.value("--steps", Json());
+        return value.is_number_integer() ? value.get<std::int64_t>() : 0;
+    };
+    Json expected = before;
+    const bool longer = steps(before) > 0 && steps(now) > steps(before);
+    for (const char* name : {"--steps", "--warmup-steps", "--evaluate-every", "--patience"})
+        if (longer && now.contains(name)) expected[name] = now[name];
+    require_same_options(expected, now);
+    return longer;
+}
+
 /// The options of the existing run. Throws ConfigError if the file is not ours.
 Json options_before(const fs::path& run_directory) {
     const fs::path file = run_directory / configuration_file;
@@ -110,8 +125,15 @@ Json options_before(const fs::path& run_directory) {
     return json.is_object() && json.contains("options") ? json["options"] : Json::object();
 }
 
-Json options_of(const Checkpoint& checkpoint) {
-    return checkpoint.state.value("options", Json::object());
+/// Checks the options of a checkpoint. If the run becomes longer, it is not at its end any more. Throws
+/// ConfigError.
+void go_on_from(Checkpoint& checkpoint, const LoopSpec& spec) {
+    const Json before = checkpoint.state.value("options", Json::object());
+    if (!require_same_or_longer(before, spec.fixed_options)) return;
+    log_info("--steps is {} now, it was {}: training goes on from step {}",
+             shown(spec.fixed_options, "--steps"), shown(before, "--steps"), checkpoint.step);
+    if (Json& progress = checkpoint.state["progress"]; progress.is_object())
+        progress.update({{"complete", false}, {"extended", true}});
 }
 
 void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
@@ -175,32 +197,41 @@ RunStart start_from_path(const fs::path& run_directory, const LoopSpec& spec) {
                           "needs --force");
     }
     RunStart start{.checkpoint = open_path(path)};
-    require_same_options(options_of(*start.checkpoint), spec.fixed_options);
+    go_on_from(*start.checkpoint, spec);
     discard_after(run_directory, own ? start.checkpoint->step : 0);
     return start;
 }
 
-RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec) {
+RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec, bool checkpoints) {
     RunStart start;
-    if (is_finished(run_directory)) {
-        require_same_options(options_before(run_directory), spec.fixed_options);
+    const bool finished = is_finished(run_directory);
+    if (finished && !require_same_or_longer(options_before(run_directory), spec.fixed_options)) {
         start.finished = true;
         return start;
     }
     start.checkpoint = CheckpointStore(run_directory, 1).latest();
-    if (start.checkpoint) require_same_options(options_of(*start.checkpoint), spec.fixed_options);
+    if (start.checkpoint) {
+        go_on_from(*start.checkpoint, spec);
+    } else if (finished && checkpoints) {
+        throw ConfigError(run_directory.string() +
+                          ": its checkpoints are gone, so that it cannot go on; give another --output, or "
+                          "start afresh with --force");
+    }
     discard_after(run_directory, start.checkpoint ? start.checkpoint->step : 0);
     return start;
 }
 
-/// Throws ConfigError if start_run() would refuse before it looks into a checkpoint.
-void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
+/// Whether the run is finished and does not become longer. Throws ConfigError if start_run() would refuse
+/// before it looks into a checkpoint.
+bool stays_finished(const fs::path& run_directory, const LoopSpec& spec) {
     if (!spec.run.resume.empty()) {
         if (!is_there(spec.run.resume))
             throw ConfigError("--resume is '" + spec.run.resume + "', and there is no such folder");
     } else if (has_run(run_directory) && !spec.run.force) {
-        require_same_options(options_before(run_directory), spec.fixed_options);
+        return !require_same_or_longer(options_before(run_directory), spec.fixed_options) &&
+               is_finished(run_directory);
     }
+    return false;
 }
 
 }  // namespace
@@ -255,14 +286,14 @@ void require_same_options(const Json& before, const Json& now, const std::string
     }
 }
 
-RunStart start_run(const fs::path& run_directory, const LoopSpec& spec) {
+RunStart start_run(const fs::path& run_directory, const LoopSpec& spec, bool checkpoints) {
     RunStart start;
     if (!spec.run.resume.empty())
         start = start_from_path(run_directory, spec);
     else if (spec.run.force)
         discard_after(run_directory, 0);
     else
-        start = start_automatically(run_directory, spec);
+        start = start_automatically(run_directory, spec, checkpoints);
     if (!start.finished) {
         if (start.checkpoint) report_changes(run_directory, spec.free_options);
         const Json configuration{{"program", "bigbird-dna"},
@@ -281,8 +312,7 @@ LoopResult finished_result(const fs::path& run_directory, const LoopSpec& spec) 
 }
 
 std::optional<LoopResult> finished_run(const fs::path& run_directory, const LoopSpec& spec) {
-    require_startable(run_directory, spec);
-    const Json finished = spec.run.resume.empty() && !spec.run.force && is_finished(run_directory);
+    const Json finished = stays_finished(run_directory, spec);
     // Maybe only the first rank can access the run folder.
     return spec.ranks->broadcast(finished).get<bool>() ? std::optional(finished_result(run_directory, spec))
                                                        : std::nullopt;
@@ -291,7 +321,7 @@ std::optional<LoopResult> finished_run(const fs::path& run_directory, const Loop
 LoopResult solve_run(const LoopSpec& spec, const std::filesystem::path& run_directory,
                      const std::function<Solution()>& solve) {
     const RunLock lock(run_directory);
-    if (start_run(run_directory, spec).finished) return finished_result(run_directory, spec);
+    if (start_run(run_directory, spec, false).finished) return finished_result(run_directory, spec);
     const Solution solution = solve();
     MetricsLog(run_directory, 0).append(solution.metrics);
     log_info("solved: {}", sentence_of(solution.metrics));

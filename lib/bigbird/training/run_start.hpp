@@ -39,9 +39,11 @@ struct RunStart {
 };
 
 /// Checks and prepares the run directory according to spec.run.resume. For a new start, or a return to an
-/// earlier checkpoint, removes the run's obsolete files, and no others. Writes config.resolved.json. Expects
-/// the run lock to be held. Throws ConfigError, InputError, WriteError.
-RunStart start_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
+/// earlier checkpoint, removes the run's obsolete files, and no others. With more --steps than before, even a
+/// finished run goes on from its newest checkpoint, as if it had just been stopped there; its model is
+/// removed, and of a run solved at once (no `checkpoints`) nothing else is needed. Writes
+/// config.resolved.json. Expects the run lock to be held. Throws ConfigError, InputError, WriteError.
+RunStart start_run(const std::filesystem::path& run_directory, const LoopSpec& spec, bool checkpoints = true);
 
 /// Throws ConfigError naming the first changed option, and how to start `afresh`.
 void require_same_options(const Json& before, const Json& now, const std::string& afresh = "--force");

@@ -43,6 +43,12 @@ double rounded(double value, int decimals) {
     return std::round(value * scale) / scale;
 }
 
+/// NaN if there is no such number.
+double number_of(const Json& json, const std::string& name) {
+    const Json value = json.value(name, Json());
+    return value.is_number() ? value.get<double>() : std::nan("");
+}
+
 /// A step of all ranks together.
 struct StepTotals {
     at::Tensor scalars;  // (1 + metrics), the loss first
@@ -333,11 +339,13 @@ private:
     bool note_evaluation(const Json& metrics, std::int64_t step) {
         const Selection& selection = *spec_.selection;
         BIGBIRD_EXPECTS(metrics.contains(selection.metric), "an evaluation without " + selection.metric);
-        const Json& json = metrics[selection.metric];
-        const double value = json.is_number() ? json.get<double>() : std::nan("");
+        const double value = number_of(metrics, selection.metric);
+        const bool equal_but_lower_loss =
+            value == position_.best_value &&
+            number_of(metrics, "eval_loss") < number_of(position_.evaluation, "eval_loss");
         const bool better =
             std::isfinite(value) &&
-            (!position_.best_step ||
+            (!position_.best_step || equal_but_lower_loss ||
              (selection.higher_is_better ? value > position_.best_value : value < position_.best_value));
         if (better) {
             position_.best_step = step;
@@ -347,7 +355,10 @@ private:
             return true;
         }
         ++position_.evaluations_since_best;
-        if (selection.patience > 0 && position_.evaluations_since_best >= selection.patience) {
+        // The rate of a longer schedule is higher than at the end of the shorter one: evaluations are worse
+        // at first.
+        if (selection.patience > 0 && !position_.extended &&
+            position_.evaluations_since_best >= selection.patience) {
             log_info("stopping at step {}: {} has not become better in {} evaluations", step,
                      selection.metric, selection.patience);
             position_.complete = true;

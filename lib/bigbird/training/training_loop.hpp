@@ -69,8 +69,8 @@ public:
     virtual void read_model(const std::filesystem::path& directory);
 };
 
-/// Chooses the best evaluation: its checkpoint is kept and becomes model/. Without it model/ is the last
-/// step's.
+/// Chooses the best evaluation, of equal ones that with the lowest "eval_loss": its checkpoint is kept and
+/// becomes model/. Without it model/ is the last step's.
 struct Selection {
     std::string metric = "eval_loss";
     bool higher_is_better = false;
@@ -91,8 +91,8 @@ struct LoopSpec {
     std::int64_t evaluate_every = 0;  ///< steps; 0: never
     std::optional<Selection> selection;
     /// Settings that change the result, by the option's name ("--batch-size": 8, "--documents": its sha256).
-    /// They are written to config.resolved.json and must be the same on resuming. Paths, threads and devices
-    /// are not included.
+    /// They are written to config.resolved.json and must be the same on resuming, but for a longer run
+    /// (start_run()). Paths, threads and devices are not included.
     Json fixed_options = Json::object();
     /// Settings that do not change the result ("--keep", "--checkpoint-every"); only recorded.
     Json free_options = Json::object();
@@ -116,9 +116,9 @@ struct LoopResult {
 };
 
 /// The result of a run that is already finished, so that the data need not be read; nullopt if it is not
-/// finished. Call it before expensive preparations: takes no lock, throws ConfigError if run_training() would
-/// refuse at once (existing run with "never", changed options, resume path missing). All ranks call it,
-/// and the first rank's result is used.
+/// finished, or goes on for more steps. Call it before expensive preparations: takes no lock, throws
+/// ConfigError if run_training() would refuse at once (existing run with "never", changed options, resume
+/// path missing). All ranks call it, and the first rank's result is used.
 std::optional<LoopResult> finished_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
 
 /// Writes the card, if there is one, into the folder of the model. Throws WriteError.

@@ -10,6 +10,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/finetuning/run_plan.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/scoring/rows/predict.hpp"
@@ -103,15 +104,16 @@ DOCTEST_TEST_CASE("finetune: a planted motif is learnt, a random label is not") 
     const auto result = finetune(spec);
     DOCTEST_CHECK(result.steps == 300);
     DOCTEST_REQUIRE(result.best_step.has_value());
+    const std::string metric = *metric_of(examples::ExampleSet::load(spec.examples));
     double best = 0;
     std::int64_t best_step = 0;
     for (const Json& line : metrics_of(fixture / "run")) {
-        if (line.contains("eval_auroc") && line.at("eval_auroc").get<double>() > best) {
-            best = line.at("eval_auroc").get<double>();
+        if (line.contains(metric) && line.at(metric).get<double>() > best) {
+            best = line.at(metric).get<double>();
             best_step = line.at("step").get<std::int64_t>();
         }
     }
-    DOCTEST_CHECK(best > 0.7);  // the mean of about 1 and about 0.5
+    DOCTEST_CHECK(best > 0.6);  // the mean of about 1 and about its base rate
     DOCTEST_CHECK(best_step == *result.best_step);
     const auto model = open_model(fixture / "run", examples::Task::chromatin, at::kCPU);
     DOCTEST_CHECK(model.labels[0].name == "motif");

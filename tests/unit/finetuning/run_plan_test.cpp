@@ -45,6 +45,15 @@ DOCTEST_TEST_CASE("run_plan: areas are better higher, losses lower") {
     DOCTEST_CHECK_FALSE(loop_of(spec, "eval_loss").selection->higher_is_better);
 }
 
+DOCTEST_TEST_CASE("run_plan: steps are compared by the loss where positives are few, else by AUROC") {
+    const auto of = [](std::vector<std::int64_t> ones) { return metric_for(ones, 1000); };
+    DOCTEST_CHECK(of({49}) == "eval_loss");
+    DOCTEST_CHECK(of({50}) == "eval_auroc");
+    DOCTEST_CHECK(of({30, 0, 19, 1}) == "eval_auroc");
+    DOCTEST_CHECK(of({960}) == "eval_loss");  // few negatives
+    DOCTEST_CHECK(of({0, 1000}) == "eval_loss");
+}
+
 DOCTEST_TEST_CASE("run_plan: passes stop early, a number of steps does not") {
     FinetuneSpec spec;
     DOCTEST_CHECK(loop_of(spec, "eval_auroc").selection->patience == 3);
@@ -59,14 +68,14 @@ DOCTEST_TEST_CASE("run_plan: what is said where the last step is the best") {
     spec.epochs = 10;
     const training::LoopResult last{.steps = 95, .best_step = 95};
     DOCTEST_CHECK(still_improving(spec, last) ==
-                  "still improving: train longer, for instance --epochs 20 with another --output");
+                  "still improving: the same command with --steps 190 goes on from here");
     DOCTEST_CHECK_FALSE(still_improving(spec, {.steps = 95, .best_step = 90}).has_value());
     DOCTEST_CHECK_FALSE(still_improving(spec, {.steps = 95}).has_value());
     DOCTEST_CHECK_FALSE(
         still_improving(spec, {.steps = 95, .finished_before = true, .best_step = 95}).has_value());
     spec.learning_rate.total_steps = 95;
     DOCTEST_CHECK(still_improving(spec, last) ==
-                  "still improving: train longer, for instance --steps 190 with another --output");
+                  "still improving: the same command with --steps 190 goes on from here");
     spec.evaluate_every = 0;  // one evaluation only: nothing to compare
     DOCTEST_CHECK_FALSE(still_improving(spec, last).has_value());
 }
@@ -173,18 +182,26 @@ DOCTEST_TEST_CASE("task_card: says what was learned from, what it is worth and h
         holds(text, "| rows of train | 20 |\n| rows of validation | 10 |\n| rows of test | 10 |\n"));
     DOCTEST_CHECK(holds(text, "On 10 rows held out to choose the step:"));
     DOCTEST_CHECK(holds(text, "| Mean AUROC | 0.75 |"));
-    DOCTEST_CHECK(holds(text, "The weights are those of step 5."));
+    DOCTEST_CHECK(holds(text, "The weights are those of step 5.\n"));
+    facts.chosen_by = kept_by("eval_loss");
+    DOCTEST_CHECK(holds(model::to_text(task_card(facts, model)),
+                        "The weights are those of step 5. It has the lowest loss on validation.\n"));
+    DOCTEST_CHECK(kept_by("eval_auroc") ==
+                  "the highest AUROC on validation (of equal ones, the lowest loss)");
     DOCTEST_CHECK(holds(text, "| `--steps` | 7 |"));
     DOCTEST_CHECK(holds(text, "evaluate-chromatin --model-card FOLDER"));
     // SHA-256 of "abc", FIPS 180-2.
     DOCTEST_CHECK(holds(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
-    DOCTEST_CHECK(holds(text, "they were not calibrated"));
+    DOCTEST_CHECK(holds(text, "they were not calibrated, since no label has 50 positives"));
+    facts.options["--calibration"] = "none";
+    DOCTEST_CHECK(holds(model::to_text(task_card(facts, model)), "they were not calibrated. Rank by them"));
     std::ofstream(folder / "calibration.json")
         << R"({"format": 1, "temperature": 2.5, "biases": [0, 1], "rows_of_validation": 1234,
                "cross_entropy_before": 0.5, "cross_entropy_after": 0.25})";
     const std::string calibrated = model::to_text(task_card(facts, model));
     DOCTEST_CHECK(holds(calibrated, "A temperature of 2.5"));
     DOCTEST_CHECK(holds(calibrated, "1,234 rows of validation"));
+    DOCTEST_CHECK(holds(calibrated, " 1 of 2 labels have fewer than 50 positives there, and a bias of 0."));
     facts.task = examples::Task::tokens;
     std::ofstream(folder / "calibration.json")
         << R"({"format": 1, "temperature": 2.5, "biases": [0, 1], "bases_of_validation": 4321,

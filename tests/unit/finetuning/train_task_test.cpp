@@ -28,7 +28,8 @@ using Task = std::unique_ptr<TrainTask>;
 /// Labelled windows, which BigBird reads.
 struct Windows {
     TempDir folder;
-    examples::ExampleSet set = write_motif_examples(folder / "e", 200, 11);
+    examples::ExampleSet set;
+    explicit Windows(std::int64_t count = 200) : set(write_motif_examples(folder / "e", count, 11)) {}
     Task task(const ClassifierSpec& spec, double dropout = 0) const {
         model::BigBirdConfig config = tiny_config(2);
         config.hidden_dropout_prob = dropout;
@@ -180,7 +181,7 @@ DOCTEST_TEST_CASE("train_task: the loss of windows is weighted binary cross entr
 }
 
 DOCTEST_TEST_CASE("train_task: figures of validation, and the folder that is written") {
-    const Windows windows;
+    const Windows windows(800);
     const Task task = windows.task({.batch_size = 10});
     const Json metrics = task->evaluate();
     DOCTEST_CHECK(metrics.at("eval_auroc_labels") == 2);

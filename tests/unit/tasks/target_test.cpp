@@ -76,15 +76,16 @@ DOCTEST_TEST_CASE("target: of labels that exclude each other probabilities are a
 
 DOCTEST_TEST_CASE("target: a file of the other link function is refused") {
     TempDir folder;
-    const at::Tensor logits = at::tensor({0.0F, 1.0F, 2.0F, 0.0F, 1.0F, 0.0F}).view({3, 2});
-    auto bases = fit_on_validation(logits, at::tensor({1, 0, 1}, at::kLong), 1, LinkFunction::softmax);
+    const at::Tensor logits = at::tensor({0.0F, 1.0F, 2.0F, 0.0F, 1.0F, 0.0F}).view({3, 2}).repeat({50, 1});
+    auto bases =
+        fit_on_validation(logits, at::tensor({1, 0, 1}, at::kLong).repeat({50}), 1, LinkFunction::softmax);
     DOCTEST_REQUIRE(bases.has_value());
-    DOCTEST_CHECK(bases->rows == 3);
+    DOCTEST_CHECK(bases->rows == 150);
     bases->of_bases = true;
     write_file(folder / "config.json", "{}");
     write_calibration(*bases, folder.path());
     DOCTEST_CHECK(*read_calibration(folder.path(), 2, LinkFunction::softmax) == bases->fit.calibration);
-    DOCTEST_CHECK(read_json(folder / "calibration.json")["bases_of_validation"] == 3);
+    DOCTEST_CHECK(read_json(folder / "calibration.json")["bases_of_validation"] == 150);
     const std::string softmax = "'probabilities = softmax(logits / temperature + biases)'",
                       logistic = "'probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))'",
                       refusal =
@@ -96,7 +97,7 @@ DOCTEST_TEST_CASE("target: a file of the other link function is refused") {
     const auto rows = fit_on_validation(logits, logits > 0.5, 1);
     DOCTEST_REQUIRE(rows.has_value());
     write_calibration(*rows, folder.path());
-    DOCTEST_CHECK(read_json(folder / "calibration.json")["rows_of_validation"] == 3);
+    DOCTEST_CHECK(read_json(folder / "calibration.json")["rows_of_validation"] == 150);
     DOCTEST_CHECK(message(LinkFunction::softmax) == refusal + logistic + ", not " + softmax);
     DOCTEST_CHECK_FALSE(
         fit_on_validation(at::empty({0, 2}), at::empty({0}), 1, LinkFunction::softmax).has_value());
@@ -105,8 +106,8 @@ DOCTEST_TEST_CASE("target: a file of the other link function is refused") {
 DOCTEST_TEST_CASE("target: the file gives back what was written") {
     TempDir folder;
     DOCTEST_CHECK_FALSE(read_calibration(folder.path(), 2).has_value());
-    at::Tensor logits = at::empty({50, 2}), truth = at::zeros({50, 2}, at::kByte);
-    for (std::int64_t i = 0; i < 50; ++i) {
+    at::Tensor logits = at::empty({250, 2}), truth = at::zeros({250, 2}, at::kByte);
+    for (std::int64_t i = 0; i < 250; ++i) {
         logits[i][0] = static_cast<double>(i % 7) - 3;
         logits[i][1] = static_cast<double>(i % 5) - 1;
         truth[i][0] = i % 7 > 3 || i % 10 == 0 ? 1 : 0;
@@ -114,7 +115,7 @@ DOCTEST_TEST_CASE("target: the file gives back what was written") {
     }
     const auto fitted = fit_on_validation(logits, truth, 1);
     DOCTEST_REQUIRE(fitted.has_value());
-    DOCTEST_CHECK(fitted->rows == 50);
+    DOCTEST_CHECK(fitted->rows == 250);
     DOCTEST_CHECK(fitted->fit.loss_after < fitted->fit.loss_before);
     write_file(folder / "config.json", R"({"num_labels": 2})");
     write_calibration(*fitted, folder.path());
@@ -124,6 +125,32 @@ DOCTEST_TEST_CASE("target: the file gives back what was written") {
     DOCTEST_REQUIRE(read.has_value());
     DOCTEST_CHECK(*read == fitted->fit.calibration);
     DOCTEST_CHECK_FALSE(fit_on_validation(at::empty({0, 2}), at::empty({0, 2}), 1).has_value());
+}
+
+DOCTEST_TEST_CASE("target: labels with few positives are not calibrated, and do not count in the fit") {
+    const at::Tensor logits = random_tensor({500, 3}, 5, at::kFloat);
+    at::Tensor truth = (logits > 0.3).to(at::kByte);
+    const auto keep = [&](std::int64_t label, std::int64_t ones) {
+        const at::Tensor column = truth.select(1, label);
+        column.copy_(column.logical_and(column.cumsum(0) <= ones));
+    };
+    keep(0, 60);
+    keep(1, 49);
+    const auto fitted = fit_on_validation(logits, truth, 1);
+    DOCTEST_REQUIRE(fitted.has_value());
+    const at::Tensor others = at::tensor({0, 2});
+    const auto alone = fit_on_validation(logits.index_select(1, others), truth.index_select(1, others), 1);
+    const evaluation::Calibration &all = fitted->fit.calibration, &two = alone->fit.calibration;
+    DOCTEST_CHECK(all.temperature == two.temperature);
+    DOCTEST_CHECK(all.biases == std::vector<double>{two.biases[0], 0, two.biases[1]});
+    DOCTEST_CHECK(two.biases[0] != 0);
+    for (const std::int64_t label : {0, 2})
+        keep(label, 49);
+    DOCTEST_CHECK_FALSE(fit_on_validation(logits, truth, 1).has_value());
+    DOCTEST_CHECK_FALSE(fit_on_validation(logits, 1 - truth, 1).has_value());  // few negatives
+    const at::Tensor classes = truth.select(1, 1).to(at::kLong);
+    DOCTEST_CHECK_FALSE(fit_on_validation(logits, classes, 1, LinkFunction::softmax).has_value());
+    DOCTEST_CHECK(too_few_to_calibrate() == "no label has 50 positives and 50 negatives in validation");
 }
 
 DOCTEST_TEST_CASE("target: a damaged file is refused with a sentence") {
@@ -300,7 +327,7 @@ DOCTEST_TEST_CASE(
         plain += temperature * temperature / 2 *
                  cross_entropy(value(logits) / temperature, 1 / (1 + std::pow(odds, -1 / temperature)), 1);
     }
-    const auto target = labels_target({weight}, at::kCPU, true);
+    const auto target = labels_target({weight}, at::kCPU);
     const auto loss = [&](const at::Tensor& of) {
         return target->loss_sum(of, at::cat({labels, taught}, 2), counts).item<double>();
     };

@@ -185,6 +185,7 @@ DOCTEST_TEST_CASE("run_position: what a checkpoint says is what was put into it"
                                .evaluations_since_best = 3,
                                .evaluation = {{"loss", 0.25}},
                                .complete = false,
+                               .extended = true,
                                .evaluation_due = true};
     const Json state{{"step", 7}, {"progress", position.to_json()}};
     const RunPosition read = position_of(state, "run");

@@ -79,6 +79,26 @@ DOCTEST_TEST_CASE("run_start: an option that changes the result must stay, the f
     }
 }
 
+DOCTEST_TEST_CASE("run_start: more steps may bring another warm-up and other evaluations, and nothing else") {
+    const TempDir folder;
+    const fs::path run = folder / "run";
+    make_run(run, true);
+    LoopSpec spec = toy_spec(16);
+    spec.fixed_options["--warmup-steps"] = 1;
+    spec.fixed_options["--evaluate-every"] = 2;
+    spec.fixed_options["--patience"] = 0;
+    DOCTEST_CHECK_FALSE(finished_run(run, spec));
+    spec.fixed_options["--batch-size"] = 32;
+    DOCTEST_CHECK(
+        holds(message_of<ConfigError>([&] { finished_run(run, spec); }), "--batch-size is 32, but"));
+    spec.fixed_options["--batch-size"] = 16;
+    const RunStart start = start_run(run, spec);
+    DOCTEST_CHECK_FALSE(start.finished);
+    DOCTEST_CHECK(start.checkpoint->step == 8);
+    DOCTEST_CHECK_FALSE(fs::exists(run / "model"));
+    DOCTEST_CHECK(CheckpointStore(run, 1).steps().back() == 8);
+}
+
 DOCTEST_TEST_CASE("run_start: of a network's configuration the entry that differs is named") {
     const TempDir folder;
     LoopSpec spec = spec_with("");
@@ -228,6 +248,18 @@ DOCTEST_TEST_CASE("solve_run: other options are refused before anything is solve
                       solve_run(spec, folder / "run", std::ref(solver));
                   }).starts_with("--penalty is 2, but this run was started with 1"));
     DOCTEST_CHECK(solver.calls == 1);
+}
+
+DOCTEST_TEST_CASE("solve_run: for more steps it is solved again") {
+    const TempDir folder;
+    LoopSpec spec;
+    spec.fixed_options = {{"--steps", 4}};
+    Solver solver;
+    solve_run(spec, folder / "run", std::ref(solver));
+    spec.fixed_options["--steps"] = 8;
+    DOCTEST_CHECK_FALSE(finished_run(folder / "run", spec));
+    DOCTEST_CHECK_FALSE(solve_run(spec, folder / "run", std::ref(solver)).finished_before);
+    DOCTEST_CHECK(solver.calls == 2);
 }
 
 DOCTEST_TEST_CASE("find_model: a model folder, a finished run, or a run's newest checkpoint") {

@@ -410,6 +410,77 @@ DOCTEST_TEST_CASE("training_loop: the best evaluation's model is the run's, and 
         at::equal(model::read_safetensors(folder / "run/model/model.safetensors").at("weight"), best));
 }
 
+DOCTEST_TEST_CASE("training_loop: of equal evaluations the one with the lower loss is the best") {
+    struct Saturated : ToyTask {
+        Json evaluate() override {
+            Json figures = ToyTask::evaluate();
+            figures["eval_auprc"] = evaluations == 1 ? Json(0.5) : Json(1.0);
+            return figures;
+        }
+    };
+    const TempDir folder;
+    LoopSpec spec = toy_spec(12);
+    spec.evaluate_every = 2;
+    spec.selection = Selection{.metric = "eval_auprc", .higher_is_better = true};
+    Saturated task;
+    task.scripted = {1, 5, 4, 3, 3, 4};
+    DOCTEST_CHECK(run_training(task, spec, folder / "run").best_step == 8);
+}
+
+DOCTEST_TEST_CASE(
+    "training_loop: with more steps a run goes on, finished or not, at the longer one's rates") {
+    const TempDir folder;
+    const auto longer_by = [&](const char* name, const auto& disturb) {
+        const fs::path run = folder / name;
+        run_toy(toy_spec(8), run);
+        ToyTask task;
+        disturb(task);
+        try {
+            run_training(task, toy_spec(20), run);
+        } catch (const Stopped&) {
+            set_stop_signal(0);
+            ToyTask rest;
+            run_training(rest, toy_spec(20), run);
+            DOCTEST_CHECK(rest.steps_made == 7);
+        }
+        return task.steps_made;
+    };
+    DOCTEST_CHECK(longer_by(
+                      "whole", [](ToyTask&) {}) == 12);
+    longer_by("cut", [](ToyTask& task) {
+        task.on_step = [](std::int64_t step) { set_stop_signal(step == 13 ? SIGTERM : 0); };
+    });
+    check_same_run(folder / "cut", folder / "whole");
+    DOCTEST_CHECK(read_json(folder / "whole/config.resolved.json")["options"]["--steps"] == 20);
+    const auto lines = metrics_of(folder / "whole");
+    for (const std::int64_t step : {8, 9, 20}) {
+        DOCTEST_CHECK(lines.at(static_cast<std::size_t>(step - 1)).at("learning_rate") ==
+                      learning_rate(toy_spec(step > 8 ? 20 : 8).learning_rate, step));
+    }
+    ToyTask fewer;
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { run_training(fewer, toy_spec(19), folder / "whole"); }),
+                        "--steps is 19, but this run was started with 20"));
+
+    LoopSpec patient = evaluating_spec();  // stops at step 12
+    patient.selection = Selection{.patience = 3};
+    ToyTask task;
+    task.scripted = {1, 2, 3, 4, 5, 0, 7, 8, 9};
+    DOCTEST_CHECK(run_training(task, patient, folder / "patient").steps == 12);
+    LoopSpec longer = toy_spec(40);
+    longer.evaluate_every = 3;
+    longer.selection = patient.selection;
+    ToyTask again;
+    again.scripted = task.scripted;
+    const LoopResult result = run_training(again, longer, folder / "patient");
+    DOCTEST_CHECK(result.best_step == 18);
+    DOCTEST_CHECK(result.steps == 40);  // does not stop early again
+    fs::remove_all(folder / "patient/checkpoints");
+    DOCTEST_CHECK(
+        holds(message_of<ConfigError>([&] { run_training(again, toy_spec(50), folder / "patient"); }),
+              "its checkpoints are gone, so that it cannot go on; give another --output"));
+    DOCTEST_CHECK(fs::exists(folder / "patient/model/config.json"));
+}
+
 DOCTEST_TEST_CASE("training_loop: a run that another process holds is refused") {
     const TempDir folder;
     const RunLock held(folder / "run");

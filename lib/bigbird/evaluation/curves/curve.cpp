@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/curves/curve.hpp"
 
+#include "bigbird/core/words.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -30,6 +34,23 @@ std::vector<CurvePoint> curve_of(std::span<const float> scores, std::span<const 
     for (std::size_t i = 1; i <= most; ++i)
         chosen.push_back(points[i * points.size() / most - 1]);
     return chosen;
+}
+
+std::optional<std::string> unreliable(const Reliability& reliability) {
+    constexpr double far = 0.1, errors = 3;
+    const ReliabilityBin* worst = nullptr;
+    const auto off = [](const ReliabilityBin& bin) { return std::abs(bin.mean_score - bin.positive_share); };
+    for (const ReliabilityBin& bin : reliability.bins) {
+        const double error = std::sqrt(bin.mean_score * (1 - bin.mean_score) / static_cast<double>(bin.rows));
+        if (off(bin) > std::max(far, errors * error) && (worst == nullptr || off(bin) > off(*worst)))
+            worst = &bin;
+    }
+    if (worst == nullptr) return std::nullopt;
+    return fmt::format(
+        "scores are no probabilities here, only good to rank by: of {} with a mean score of {:.2f}, {} "
+        "positive",
+        bigbird::counted(worst->rows, "row"), worst->mean_score,
+        worst->positive_share == 0 ? "none is" : fmt::format("{:.1f} % are", 100 * worst->positive_share));
 }
 
 void ReliabilityCounter::add(std::span<const float> scores, std::span<const std::uint8_t> labels) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace bigbird::evaluation {
@@ -34,6 +35,10 @@ struct Reliability {
     double calibration_error = 0;      ///< mean over rows of |mean_score - positive_share| of the row's bin
                                        ///< (Naeini et al. 2015, expected calibration error)
 };
+
+/// A sentence about the bin that is farthest off, if scores are no probabilities: by more than 0.1, and by
+/// more than three standard errors of its share. nullopt: no bin is.
+std::optional<std::string> unreliable(const Reliability& reliability);
 
 /// Adds up rows of one label or of several. Not thread-safe.
 class ReliabilityCounter {

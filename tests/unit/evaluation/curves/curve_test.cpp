@@ -73,6 +73,18 @@ DOCTEST_TEST_CASE("reliability: bins are scikit-learn's, the error that of its d
     DOCTEST_CHECK(curves == 6);
 }
 
+DOCTEST_TEST_CASE("reliability: the bin that is farthest off is said, if that is no chance") {
+    const auto of = [](std::vector<ReliabilityBin> bins) { return unreliable({.bins = std::move(bins)}); };
+    const ReliabilityBin good{1000, 0.02, 0.03};
+    DOCTEST_CHECK_FALSE(of({good, {40, 0.44, 0.30}}).has_value());     // three errors are 0.24
+    DOCTEST_CHECK_FALSE(of({good, {10000, 0.44, 0.36}}).has_value());  // surely off, but not far
+    DOCTEST_CHECK_FALSE(of({good, {8, 0.44, 0}}).has_value());
+    DOCTEST_CHECK(*of({good, {63, 0.44, 0}, {50, 0.9, 0.6}}) ==
+                  "scores are no probabilities here, only good to rank by: of 63 rows with a mean score of "
+                  "0.44, none is positive");
+    DOCTEST_CHECK(of({good, {63, 0.44, 0.25}, {50, 0.9, 0.6}})->ends_with("of 0.90, 60.0 % are positive"));
+}
+
 DOCTEST_TEST_CASE("reliability: labels add up, scores that are no probabilities have none") {
     const std::vector<float> scores{0.05F, 0.05F, 0.95F, 0.95F};
     ReliabilityCounter counter;
