@@ -293,7 +293,8 @@ DOCTEST_TEST_CASE("train: tables for the splits, numbers, FASTA, and what does n
         return refusal.err;
     };
     const std::string table = at / "train.csv", output = at / "none";
-    DOCTEST_CHECK(holds(refused({"--output", output}), "--peaks, --signal, --tss, --table or --fasta is required"));
+    DOCTEST_CHECK(
+        holds(refused({"--output", output}), "--peaks, --signal, --tss, --table or --fasta is required"));
     DOCTEST_CHECK(holds(refused({"--table", table, "--validation", table, "--output", output}),
                         "--test is needed beside --validation"));
     DOCTEST_CHECK(holds(refused({"--table", table, "--reference", table, "--output", output}),
