@@ -13,11 +13,6 @@ namespace bigbird::evaluation {
 
 namespace {
 
-/// As many digits as a small share needs.
-std::string share_text(double share) {
-    return fmt::format("{:.3g}", share);
-}
-
 /// The order of the files in tables: the first, which the others are compared with, comes last.
 std::vector<std::size_t> shown_files(const EvaluationReport& report) {
     std::vector<std::size_t> order;
