@@ -158,7 +158,6 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
                 {"--steps is 5 now, it was 3: training goes on from step 3", "step 4 of 5: score"});
     DOCTEST_CHECK(metrics_of(at / "all/run").back()["step"] == 5);
     DOCTEST_CHECK(read_json(at / "all/train.json")["options"]["--steps"] == 5);
-    DOCTEST_CHECK(read_file(at / "all/report.html") != page);
     DOCTEST_CHECK(run_program(longer).out == extended.out);
     check_said(run_program(at.words("all")), 2, "--steps is 3, but this run was started with 5");
 }

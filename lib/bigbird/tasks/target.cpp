@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tasks/target.hpp"
 
+#include "bigbird/core/log.hpp"
 #include "bigbird/evaluation/curves/calibration.hpp"
 
 #include <ATen/ATen.h>
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/curves/curve.hpp"
 
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cmath>
