@@ -61,7 +61,7 @@ function(bigbird_compile_for_instruction_sets target)
   set_source_files_properties(amx.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16;-mamx-tile;-mamx-bf16")
 endfunction()
 
-# For targets whose time is spent in others: -O2 instead of -O3, for tests -Og. A precompiled header serves sources of any -O.
+# For targets whose time is spent in others: -O1 instead of -O3, for tests -Og. A precompiled header serves sources of any -O.
 function(bigbird_compile_quickly target level)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
 endfunction()
@@ -81,7 +81,7 @@ function(bigbird_add_library)
   install(TARGETS ${target} EXPORT bigbirdTargets ARCHIVE DESTINATION lib COMPONENT development)
   bigbird_configure_target(${target})
   if(arg_QUICKLY)
-    bigbird_compile_quickly(${target} -O2)
+    bigbird_compile_quickly(${target} -O1)
   endif()
   bigbird_reachable(${target} reachable)
   bigbird_share_torch_header(${target} "${reachable}")
