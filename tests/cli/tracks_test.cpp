@@ -43,7 +43,8 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
                model + ".tsv", "--device", "cpu"});
         evaluate.insert(evaluate.end(), {"--scores", model + ".tsv"});
     }
-    DOCTEST_CHECK(holds(works(evaluate).err, "95 % intervals from 3 blocks of 100000 bp"));
+    DOCTEST_CHECK(
+        holds(works(evaluate).err, "no intervals, which need 5 blocks: only 3 blocks of 100000 bp"));
     const Json figures = read_json(yeast.folder / "figures.json");
     DOCTEST_CHECK(figures["rows"] == 1350);
     DOCTEST_CHECK(figures["parameters"]["resampled"] == "blocks of genome");

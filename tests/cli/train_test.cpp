@@ -301,6 +301,8 @@ DOCTEST_TEST_CASE("train: folds score each bin by the model that did not see it,
     check_holds(trained.err, {"fold 1 of 3", "is finished already", "fold 3 of 3"});
     check_holds(trained.out,
                 {"AUROC    model 0.", "folds    3: each bin is scored by the model that did not"});
+    DOCTEST_CHECK_FALSE(holds(trained.err, "no row is in"));
+    DOCTEST_CHECK(holds(read_file(at / "out/report.html"), "href=\"folds/3/report.html\""));
     std::set<std::string> tested;
     for (const char* fold : {"1", "2", "3"}) {
         const std::filesystem::path examples = std::filesystem::path(at / "out/folds") / fold / "examples";
@@ -330,6 +332,14 @@ DOCTEST_TEST_CASE("train: folds score each bin by the model that did not see it,
     };
     DOCTEST_CHECK(score({at / "out"}) == score({at / "out/folds/1", at / "out/folds/2", at / "out/folds/3"}));
     check_said(run_program(words({"--test", "22"})), 2, "--test excludes --folds");
+
+    // Trained folds are kept: other options are refused, more steps go on and are evaluated.
+    check_said(run_program(words({"--seed", "1"})), 2, "or start afresh with --force");
+    std::vector<std::string> longer = words({});
+    *(std::ranges::find(longer, "--steps") + 1) = "3";
+    const std::string before = read_file(at / "out/scores/model.tsv.gz");
+    check_holds(works(longer).err, {"--steps is 3 now, it was 2: training goes on from step 2"});
+    DOCTEST_CHECK(read_file(at / "out/scores/model.tsv.gz") != before);
 }
 
 namespace {

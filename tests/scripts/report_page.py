@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """report_page.py BUILD [PAGE...]: the pages of train and evaluate fit 360, 1000 and 1600 pixels, and none of their texts overlap, as Chromium lays
 them out. BUILD's program makes small models of all kinds; with PAGE, only these pages are measured. Exit code 77 where there is no Chromium."""
+import gzip
 import html
+import itertools
 import json
 import os
 import re
@@ -73,10 +75,13 @@ def pages(program):
     """Pages of train and evaluate, of all kinds of input."""
     genome, yeast, known = DATA / "genome/22.fa.gz", DATA / "genome/yeast.fa.gz", DATA / "motifs/known.jaspar"
     peaks = [DATA / f"chromatin/K562.{name}.chr22.narrowPeak.gz" for name in ("CTCF", "MAX", "ATF3")]
+    with gzip.open(peaks[0], "rt") as file:
+        Path("few.bed").write_text("".join(itertools.islice(file, 60)))
     megabase = ["--reference", genome, "--include", "22:20500001-21500000", "--steps", 60]
     kinds = {
         "one-label": ["--peaks", peaks[0], *megabase, "--known-motifs", known],
         "three-labels": ["--peaks", *peaks, *megabase],
+        "few-peaks": ["--peaks", "few.bed", "--reference", genome, "--steps", 10, "--folds", 3],
         "promoters": ["--tss", DATA / "promoter/tss.hg19.bed", "--reference", genome, "--steps", 20],
         "tracks": ["--signal", DATA / "tracks/tracks.tsv", "--reference", yeast, "--bin", 100, "--steps", 20, "--include", "I:1-150000",
                    "--validation", "I:100001-120000", "--test", "I:120001-150000"],
@@ -84,6 +89,7 @@ def pages(program):
     for name, words in kinds.items():
         subprocess.run([program, "train", "--quiet", "--seed", "1", "--device", "cpu", *map(str, words), "--output", name], check=True)
         yield name, Path(name, "report.html").read_text()
+    yield "a fold", Path("few-peaks/folds/1/report.html").read_text()
     scores = [word for name in ("floor", "model") for word in ("--scores", f"{name}=three-labels/scores/{name}.tsv.gz")]
     subprocess.run([program, "evaluate", "--quiet", *scores, "--examples", "three-labels/examples", "--output", "evaluate.html"], check=True)
     yield "evaluate", Path("evaluate.html").read_text()

@@ -70,15 +70,17 @@ void StemImpl::train(bool on) {
     torch::nn::Module::train(on);
 }
 
-/// make(), which is kept until a parameter or the mode changes; undefined where networks are trained and
-/// outside CPUs.
+/// make(), which is kept until a parameter or the mode changes; undefined where networks are trained, outside
+/// CPUs, and for parameters that were made in inference mode.
 template <typename Make>
 at::Tensor StemImpl::kept(std::size_t stage, std::initializer_list<at::Tensor> parameters,
                           const Make& make) const {
     if (is_training() || at::GradMode::is_enabled() || !parameters.begin()->is_cpu()) return {};
     std::uint32_t version = 0;
-    for (const at::Tensor& parameter : parameters)
+    for (const at::Tensor& parameter : parameters) {
+        if (parameter.is_inference()) return {};  // does not say when it was changed
         version += parameter._version();
+    }
     Kept& own = kept_[stage];
     if (!own.value.defined() || own.version != version) {
         own = {make(), version};

@@ -3,7 +3,6 @@
 
 #include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/core/check.hpp"
-#include "bigbird/model/layers/separate_samples.hpp"
 
 #include <ATen/ATen.h>
 
@@ -15,9 +14,9 @@ namespace {
 
 constexpr std::uint8_t no_base = 4;
 constexpr std::int64_t stems_together = 256;
-/// Positions that go through the encoder together, at least two windows of them. The tensors between layers
-/// stay in a processor's cache.
-constexpr std::int64_t positions_together = 256, fewest_together = 2;
+/// Positions that go through the encoder together, at least two windows of them. Few substitutions then need
+/// little padding, and the tensors between layers stay in a processor's cache.
+constexpr std::int64_t positions_together = 128, fewest_together = 2;
 
 std::int64_t pooled(std::int64_t index, std::int64_t pool) {
     return index >= 0 ? index / pool : (index + 1) / pool - 1;
@@ -240,7 +239,6 @@ at::Tensor SubstitutedWindow::features(std::span<const Substitution> each, const
     const std::int64_t count = std::ssize(each);
     const std::int64_t substitutions_together =
         std::max(fewest_together, positions_together / network_->config().window_positions());
-    const model::SeparateSamples separate;
     for (std::int64_t begin = 0; begin < count; begin += stems_together) {
         const std::int64_t stems = std::min(stems_together, count - begin);
         const at::Tensor chosen = bins.narrow(0, begin, stems);
@@ -254,8 +252,7 @@ at::Tensor SubstitutedWindow::features(std::span<const Substitution> each, const
             at::tensor(changes.first, at::kLong).unsqueeze(1) + at::arange(changes.values.size(1), at::kLong);
         for (std::int64_t i = 0; i < stems; i += substitutions_together) {
             const std::int64_t some = std::min(substitutions_together, stems - i);
-            const std::int64_t filled = device.is_cpu() ? some : substitutions_together;
-            const at::Tensor rows = at::arange(i, i + filled).clamp_max(i + some - 1);
+            const at::Tensor rows = at::arange(i, i + substitutions_together).clamp_max(i + some - 1);
             const ChangedPositions changed{changes.values.index_select(0, rows.to(device)),
                                            positions.index_select(0, rows).to(device)};
             const at::Tensor means = network_.ptr()->encode_changed(whole_.positions, projections_, changed,

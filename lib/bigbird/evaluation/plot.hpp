@@ -68,7 +68,7 @@ public:
     std::string html() const;
 
 private:
-    static constexpr int left = 52, top = 10, size = 280;
+    static constexpr int left = 66, top = 10, size = 266;
     double at_x(double value) const {
         return left + (value - across_.low) / (across_.high - across_.low) * size;
     }

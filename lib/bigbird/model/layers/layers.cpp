@@ -6,7 +6,6 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 #include "bigbird/model/layers/own_gradient.hpp"
-#include "bigbird/model/layers/separate_samples.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -14,8 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
-#include <vector>
 
 namespace bigbird::model {
 
@@ -155,38 +152,11 @@ at::Tensor linear_by_rows(const at::Tensor& x, const at::Tensor& weight, const a
 
 }  // namespace
 
-namespace {
-
-thread_local bool separates_samples = false;
-
-/// compute(x), of each sample by itself under a guard.
-template <typename Compute>
-at::Tensor by_samples(const at::Tensor& x, const Compute& compute) {
-    if (!separates_samples || !x.is_cpu() || x.dim() != 3 || x.size(0) < 2) return compute(x);
-    std::vector<at::Tensor> samples;
-    for (const at::Tensor& sample : x.split(1))
-        samples.push_back(compute(sample));
-    return at::cat(samples);
-}
-
-at::Tensor linear_at_once(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
     if (has_fast_onednn_training(x)) return onednn_trained_linear(x, weight, bias);
     if (has_single_rows(x)) return linear_by_rows(x, weight, bias);
     if (has_onednn_linear(x)) return onednn_linear(x, weight, bias);
     return at::linear(x, weight, bias);
-}
-
-}  // namespace
-
-SeparateSamples::SeparateSamples() : before_(std::exchange(separates_samples, true)) {}
-
-SeparateSamples::~SeparateSamples() {
-    separates_samples = before_;
-}
-
-at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-    return by_samples(
-        x, [&](const at::Tensor& samples) { return linear_at_once(samples, weight, bias); });
 }
 
 LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
@@ -199,9 +169,8 @@ at::Tensor LinearImpl::forward(const at::Tensor& x) const {
 }
 
 at::Tensor LinearImpl::forward_and_activate(const at::Tensor& x, const std::string& activation) const {
-    if (!has_onednn_linear(x) || has_single_rows(x)) return model::activation(activation, forward(x));
-    return by_samples(
-        x, [&](const at::Tensor& samples) { return onednn_linear(samples, weight, bias, activation); });
+    return has_onednn_linear(x) && !has_single_rows(x) ? onednn_linear(x, weight, bias, activation)
+                                                       : model::activation(activation, forward(x));
 }
 
 at::Tensor LinearImpl::forward_and_add(const at::Tensor& x, const at::Tensor& other) const {
