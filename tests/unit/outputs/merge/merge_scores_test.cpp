@@ -31,7 +31,7 @@ namespace {
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN(),
                 infinite = std::numeric_limits<float>::infinity();
 
-const std::vector<genome::Contig>& two_contigs() {
+const std::vector<genome::Contig>& merged_contigs() {
     static const std::vector<genome::Contig> contigs{{"2", 20'000'000}, {"1", 10'000'000}};
     return contigs;
 }
@@ -73,7 +73,7 @@ void write_scores(const std::vector<std::filesystem::path>& paths, const Job& jo
                           .tracks = job.has_tracks,
                           .shard = shard};
     outputs::prepare_outputs(spec);
-    outputs::Outputs outputs(spec, job.schema, two_contigs(), 1);
+    outputs::Outputs outputs(spec, job.schema, merged_contigs(), 1);
     SegmentCounter segments(job.rows, shard.value_or(Shard{}));
     for (std::int64_t i = 0; i < job.rows; ++i) {
         const std::int64_t segment = segments.next();
@@ -278,7 +278,7 @@ DOCTEST_TEST_CASE("merge scores: a long table of parts without an effect is refu
     schema.effect = "log_odds";
     schema.columns[0].quantity = schema.columns[1].quantity = "ref";
     outputs::Outputs part({.paths = {folder / "p.tsv"}, .min_score = 0, .shard = Shard{1, 1}}, schema,
-                          two_contigs(), 1);
+                          merged_contigs(), 1);
     part.commit();
     const std::array paths{folder / "p.tsv"};
     DOCTEST_CHECK(refusal(open_parts(paths, 1), {folder / "m.long.tsv"}).find("add one of them to --write") !=
