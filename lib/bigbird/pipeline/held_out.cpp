@@ -48,8 +48,7 @@ void check_positives(const ExampleSet& set, const std::filesystem::path& folder)
         throw InputError(
             fmt::format(
                 "no bin of {} has a label, so the model could not {} (bins with a label: {} in train, "
-                "{} in validation, {} in test); give other --validation and --test, or none, and "
-                "--force to begin anew",
+                "{} in validation, {} in test); give other --validation and --test, or none",
                 to_string(split), split == Split::train ? "learn" : "be judged", any(Split::train),
                 any(Split::validation), any(Split::test)),
             folder);

@@ -390,8 +390,7 @@ std::string_view noun_of(const ExampleSet& set) {
 void Recipe::check(const ExampleSet& set, const fs::path& folder) const {
     if (!set.rows(Split::test).empty()) return;
     const bool records = set.traits().has_records;
-    throw InputError(fmt::format("no {} is of test, so the model could not be judged; give other {}, and "
-                                 "--force to begin anew",
+    throw InputError(fmt::format("no {} is of test, so the model could not be judged; give other {}",
                                  records ? "row" : "bin", records ? "shares" : "--test"),
                      folder);
 }
