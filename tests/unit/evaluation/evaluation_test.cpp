@@ -545,9 +545,9 @@ DOCTEST_TEST_CASE("evaluation_html: words of points that are close do not meet, 
         plot.words(0.5, 0.5, "name", "#444");
     const std::string html = plot.html();
     DOCTEST_CHECK(count(html, ">name</text>") == 6);  // three lines on either side
-    DOCTEST_CHECK(count(html, "<text x=198.0 y=153.0 ") == 1);
+    DOCTEST_CHECK(count(html, "<text x=205.0 y=146.0 ") == 1);
     plot.words(1, 0.5, "edge", "#444");
-    DOCTEST_CHECK(plot.html().find("<text x=302.0 y=153.0 ") != std::string::npos);  // within the picture
+    DOCTEST_CHECK(plot.html().find("<text x=302.0 y=146.0 ") != std::string::npos);  // within the picture
     plot.words(0, 0, std::string(100, 'w'), "#444");
     DOCTEST_CHECK(count(plot.html(), "www") == 0);
 }

