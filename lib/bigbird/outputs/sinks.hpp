@@ -35,17 +35,17 @@ struct HeadColumn {
 
 /// A column of numbers.
 struct Column {
-    std::string name;                ///< in a table's header; unique
-    std::int64_t index = 0;          ///< the label's index in the model
-    std::string group = ".", label;  ///< the label's
-    std::string id;                  ///< suitable as part of a file name
-    std::string quantity{};          ///< which of a label's numbers, if there are several
+    std::string name;                  ///< in a table's header; unique
+    std::int64_t index = 0;            ///< the label's index in the model
+    std::string group = ".", label{};  ///< the label's
+    std::string id{};                  ///< suitable as part of a file name
+    std::string quantity{};            ///< which of a label's numbers, if there are several
 };
 
 struct TableSchema {
     std::vector<HeadColumn> head;
-    std::vector<Column> columns;
-    rows::Provenance provenance;
+    std::vector<Column> columns{};
+    rows::Provenance provenance{};
     bool many_rows = false;  ///< use HDF5's schema for many rows, even if there are few
     bool part = false;       ///< whether a table is a part for merge, exact to the bit
     /// If columns have quantities, which are the same for all labels: the one that a long table's threshold

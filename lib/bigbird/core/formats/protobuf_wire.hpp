@@ -36,7 +36,7 @@ struct WireField {
     std::uint32_t field = 0;
     WireType type = WireType::varint;
     std::uint64_t number = 0;  ///< the value of varint, fixed64 and fixed32
-    std::string_view bytes;    ///< the value of bytes, inside the message read
+    std::string_view bytes{};  ///< the value of bytes, inside the message read
     float float32() const;     ///< the value of fixed32
 };
 
