@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks of the BPNet family (networks/files/profile_model.hpp) over tensors.
+#pragma once
+
+#include "bigbird/bins/substitutions.hpp"
+#include "bigbird/networks/files/profile_model.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace bigbird::networks {
+
+/// What a network gives for windows: logits of the profile (windows, output, columns) and log counts (windows,
+/// groups), float32 on the network's device.
+struct ProfileHeads {
+    at::Tensor profile, counts;
+};
+
+/// One network, or the join of several. Parameters have the names of Weights, behind the part's name and a
+/// dot if it has one.
+class ProfileNetImpl : public torch::nn::Module {
+public:
+    /// Parameters are zero; model::fill_parameters() or fill() sets them.
+    explicit ProfileNetImpl(std::vector<std::pair<std::string, ProfileShape>> parts);
+    /// From a file's parts, which it need not keep.
+    explicit ProfileNetImpl(const ProfileModel& model);
+
+    /// The shape of the joined network: that of the first part. All have its input, output and groups.
+    const ProfileShape& shape() const;
+    /// Each part's bias of log counts, (groups), of the first part.
+    at::Tensor output_bias() const;
+
+    /// letters: (windows, input, 4) float32, one-hot, all 0 for N. The readable twin, by ATen's convolutions,
+    /// on any device, with gradients if they are enabled. Under a SecantGuard (bins/secants.hpp) gradients are
+    /// DeepLIFT's multipliers.
+    ProfileHeads forward(const at::Tensor& letters) const;
+    /// codes: (windows, input) uint8 (bins::codes_of) on the network's device. On a CPU by our kernels, and a
+    /// window's values do not depend on the others or on threads, to the last bit; elsewhere forward().
+    ProfileHeads scores(const at::Tensor& codes) const;
+
+    struct State;
+
+private:
+    std::shared_ptr<State> state_;
+};
+TORCH_MODULE(ProfileNet);
+
+/// A window, unchanged and with single substitutions. Not thread-safe. On a CPU the trunk is computed only where
+/// a base changes it (without padding), and results are those of scores(), to the last bit.
+class EditedProfile {
+public:
+    /// codes: (input) uint8. The network must outlive this.
+    EditedProfile(ProfileNet network, const at::Tensor& codes);
+    ~EditedProfile();
+    EditedProfile(const EditedProfile&) = delete;
+    EditedProfile& operator=(const EditedProfile&) = delete;
+
+    /// Of the unchanged window: one row.
+    ProfileHeads heads() const;
+    /// A row for each substitution, applied by itself. Without `profiles`, profile is undefined.
+    ProfileHeads heads(std::span<const bins::Substitution> each, bool profiles) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace bigbird::networks
