@@ -224,6 +224,7 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
           "../test_data/genome/22.fa.gz --output effects-there.tsv"}},
         std::move(run));
     add_model_option(command, spec.model);
+    add_component_option(command, spec);
     add_value(command, "--motifs", "FILE", spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
         ->required();
     add_value(command, "--backgrounds", "BED|shuffled", spec.backgrounds,

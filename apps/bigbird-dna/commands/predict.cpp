@@ -64,6 +64,7 @@ void add_predict_options(CLI::App& command, PredictSpec& spec) {
     add_value(command, "-m,--model", "DIR", spec.models,
               "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
         ->required();
+    add_component_option(command, spec);
     add_row_options(command, spec);
     add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
                       "Average the scores of both strands, or score only the given one (none) or its reverse "

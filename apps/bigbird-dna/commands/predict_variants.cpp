@@ -31,6 +31,7 @@ void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string&
     add_value(command, "-m,--model", "DIR", spec.models,
               "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
         ->required();
+    add_component_option(command, spec);
     add_reference_option(command, spec.references);
     add_value(command, "--variants", "VCF", spec.variants, variants)->required();
     add_value(command, "--tss", "BED|GTF|GFF3", spec.tss,

@@ -212,6 +212,7 @@ void add_letter_inputs(CLI::App& command, tasks::LetterSpec& spec, const std::st
     add_value(command, "-m,--model", "DIR", spec.models,
               models + "; given several times, the mean of the models' scores")
         ->required();
+    add_component_option(command, spec);
     add_reference_option(command, spec.references, false);
     add_regions_option(command, "--regions", spec.regions,
                        "BED whose bases are " + done + ", or '-' for standard input");
@@ -239,6 +240,23 @@ void add_labels_option(CLI::App& command, std::string& labels) {
               "Labels to write: indices (such as 0-24), groups, names or patterns (*CTCF*), separated "
               "by commas; "
               "default: all");
+}
+
+void add_component_option(CLI::App& command, tasks::ComputeSpec& compute) {
+    std::vector<std::string> words;
+    for (const auto& choice : networks::component_words)
+        words.emplace_back(choice.word);
+    command
+        .add_option_function<std::string>(
+            "--component",
+            [&compute](const std::string& word) {
+                compute.component = parse_choice(networks::component_words, "--component", word);
+            },
+            "Part of a ChromBPNet model: without the enzyme's bias, the bias, or both joined, as reads have "
+            "it; default: "
+            "nobias, if the file has it")
+        ->check(CLI::IsMember(words).description(""))
+        ->type_name(CLI::detail::join(words, "|"));
 }
 
 void add_compute_options(CLI::App& command, tasks::ComputeSpec& compute) {

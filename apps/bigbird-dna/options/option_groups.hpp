@@ -161,6 +161,9 @@ void add_letter_outputs(CLI::App& command, tasks::LetterSpec& spec, const std::s
 /// --labels, a selection of a model's labels (rows::LabelTable::select).
 void add_labels_option(CLI::App& command, std::string& labels);
 
+/// --component, of models of ChromBPNet.
+void add_component_option(CLI::App& command, tasks::ComputeSpec& compute);
+
 /// --device, --threads and --dtype.
 void add_compute_options(CLI::App& command, tasks::ComputeSpec& compute);
 

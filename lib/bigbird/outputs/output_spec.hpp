@@ -50,6 +50,11 @@ struct OutputSpec {
     std::vector<std::pair<std::string, std::string>> options{};
 };
 
+/// Whether a format holds one value along the genome.
+constexpr bool is_track(Kind kind) {
+    return kind == Kind::bedgraph || kind == Kind::bigwig;
+}
+
 /// The format by an output's ending; `stream` for "-".
 std::optional<Kind> kind_of(const std::filesystem::path& path, Kind stream = Kind::table);
 

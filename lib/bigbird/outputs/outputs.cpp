@@ -55,10 +55,6 @@ namespace {
 
 constexpr std::string_view place_of_label = "{label}", place_of_index = "{index}";
 
-bool is_track(Kind kind) {
-    return kind == Kind::bedgraph || kind == Kind::bigwig;
-}
-
 void replace_all(std::string& text, std::string_view what, const std::string& by) {
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
         text.replace(at, what.size(), by);

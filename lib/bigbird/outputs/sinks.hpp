@@ -139,6 +139,17 @@ std::unique_ptr<Sink> track_sink(const std::filesystem::path& path, Overwrite ov
                                  std::span<const genome::Contig> contigs, std::size_t column,
                                  Overlap overlap);
 
+/// A track with a value for each base of rows. Rows come by add(), in any order, and wait in a temporary
+/// file, so that memory grows by 24 bytes a row. Rows that overlap are cut at the middle between their
+/// middles, as chrombpnet's pred_bw cuts them.
+class ProfileTrack : public Sink {
+public:
+    /// `values`: one for each base. Rows on none of the contigs are left out. Throws WriteError.
+    virtual void add(const genome::Interval& where, std::span<const float> values) = 0;
+};
+std::unique_ptr<ProfileTrack> profile_track(const std::filesystem::path& path, Overwrite overwrite, Kind kind,
+                                            std::span<const genome::Contig> contigs);
+
 /// A value over [begin, end) of a contig.
 struct Segment {
     std::uint32_t contig = 0, begin = 0, end = 0;

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/system/temporary_folder.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
-#include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/sinks.hpp"
-#include "bigbird/rows/text_fields.hpp"
-
-// Two of the headers do not declare their functions as extern "C".
-extern "C" {
-#include <bigWigIO.h>
-}
-#include <bigWig.h>
-extern "C" {
-#include <bwCommon.h>
-}
-
-#include <fcntl.h>
-#include <unistd.h>
+#include "bigbird/outputs/track_file.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <fstream>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 namespace bigbird::outputs {
@@ -31,235 +16,132 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What open_bigwig_stream() reads and writes.
-struct File {
-    int handle;
-    std::string name;
+/// The contigs of a track's rows.
+class TrackPlaces {
+public:
+    explicit TrackPlaces(std::span<const genome::Contig> contigs) : names_(contigs, false) {}
+    /// Without a value; nullopt if it has no bases or is on none of the contigs.
+    std::optional<Segment> segment_of(std::string_view contig, std::int64_t begin, std::int64_t end) const {
+        const auto index = names_.find(contig);
+        if (!index || begin < 0 || begin >= end || end > std::numeric_limits<std::uint32_t>::max())
+            return std::nullopt;
+        return Segment{static_cast<std::uint32_t>(*index), static_cast<std::uint32_t>(begin),
+                       static_cast<std::uint32_t>(end)};
+    }
+
+private:
+    genome::ContigNames names_;
 };
-
-ssize_t read_file(void* cookie, char* out, std::size_t size) {
-    const auto* const file = static_cast<const File*>(cookie);
-    ssize_t count = 0;
-    do {
-        count = ::read(file->handle, out, size);
-    } while (count < 0 && errno == EINTR);
-    if (count < 0) throw WriteError(file->name + ": cannot be read back: " + std::strerror(errno));
-    return count;
-}
-
-/// 0 is an error, as fopencookie() has it.
-ssize_t write_file(void* cookie, const char* data, std::size_t size) {
-    std::size_t done = 0;
-    while (done < size) {
-        const ssize_t count = ::write(static_cast<const File*>(cookie)->handle, data + done, size - done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return 0;
-        done += static_cast<std::size_t>(count);
-    }
-    return static_cast<ssize_t>(done);
-}
-
-int seek_file(void* cookie, off64_t* offset, int whence) {
-    const off64_t position = ::lseek64(static_cast<const File*>(cookie)->handle, *offset, whence);
-    if (position < 0) return -1;
-    *offset = position;
-    return 0;
-}
-
-int close_file(void* cookie) {
-    const std::unique_ptr<File> file(static_cast<File*>(cookie));
-    return ::close(file->handle);
-}
-
-}  // namespace
-
-std::FILE* open_bigwig_stream(const fs::path& path, const fs::path& name) {
-    auto file = std::make_unique<File>(
-        File{::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), name.string()});
-    if (file->handle < 0) return nullptr;
-    std::FILE* const stream = ::fopencookie(
-        file.get(), "w+", {.read = read_file, .write = write_file, .seek = seek_file, .close = close_file});
-    if (stream == nullptr) {
-        ::close(file->handle);
-        return nullptr;
-    }
-    static_cast<void>(file.release());
-    return stream;
-}
-
-namespace {
 
 class TrackSink : public Sink {
 public:
-    TrackSink(std::span<const genome::Contig> contigs, std::size_t column, Overlap overlap)
-        : contigs_(contigs.begin(), contigs.end()),
-          names_(contigs, false),
-          column_(column),
-          overlap_(overlap) {}
+    TrackSink(std::unique_ptr<TrackFile> file, std::size_t column, Overlap overlap)
+        : file_(std::move(file)), places_(file_->contigs()), column_(column), overlap_(overlap) {}
 
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
         if (values.empty()) return;
-        const auto contig = names_.find(std::get<std::string_view>(head[0]));
-        const auto begin = std::get<std::int64_t>(head[1]), end = std::get<std::int64_t>(head[2]);
-        if (!contig || begin < 0 || begin >= end) return;
-        if (end > std::numeric_limits<std::uint32_t>::max()) return;
-        segments_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(begin),
-                             static_cast<std::uint32_t>(end), values[column_]});
+        auto segment = places_.segment_of(std::get<std::string_view>(head[0]),
+                                          std::get<std::int64_t>(head[1]), std::get<std::int64_t>(head[2]));
+        if (!segment) return;
+        segment->value = values[column_];
+        segments_.push_back(*segment);
     }
     std::int64_t records() const override { return 0; }
+    void finish(std::vector<PendingOutput*>& pending) override {
+        file_->write([&](const auto& take) { without_overlaps(segments_, overlap_, take); }, pending);
+    }
 
-protected:
-    std::vector<genome::Contig> contigs_;
-    genome::ContigNames names_;
+private:
+    std::unique_ptr<TrackFile> file_;
+    TrackPlaces places_;
     std::size_t column_;
     Overlap overlap_;
     std::vector<Segment> segments_;
 };
 
-class BedGraphSink : public TrackSink {
+class ProfileSink : public ProfileTrack {
 public:
-    BedGraphSink(const fs::path& path, Overwrite overwrite, std::span<const genome::Contig> contigs,
-                 std::size_t column, Overlap overlap)
-        : TrackSink(contigs, column, overlap), output_(path, overwrite) {}
+    explicit ProfileSink(std::unique_ptr<TrackFile> file)
+        : file_(std::move(file)),
+          places_(file_->contigs()),
+          spill_(folder_.path() / "profiles",
+                 std::ios::binary | std::ios::in | std::ios::out | std::ios::trunc) {}
+
+    void write(std::span<const rows::Field>, std::span<const float>) override {}
+    void add(const genome::Interval& where, std::span<const float> values) override {
+        const std::int64_t begin = std::max<std::int64_t>(where.begin, 0);
+        auto place = places_.segment_of(where.contig, begin, where.end);
+        if (!place) return;
+        const std::int64_t end = std::min(where.end, file_->contigs()[place->contig].length);
+        if (begin >= end) return;
+        place->end = static_cast<std::uint32_t>(end);
+        rows_.push_back(
+            {*place, static_cast<std::uint32_t>(where.begin + (where.end - where.begin) / 2), written_});
+        const auto inside = values.subspan(static_cast<std::size_t>(begin - where.begin),
+                                           static_cast<std::size_t>(end - begin));
+        written_ += std::ssize(inside);
+        spill_.write(reinterpret_cast<const char*>(inside.data()),
+                     static_cast<std::streamsize>(inside.size_bytes()));
+        if (!spill_) throw_failed();
+    }
+    std::int64_t records() const override { return 0; }
     void finish(std::vector<PendingOutput*>& pending) override {
-        std::string line;
-        without_overlaps(segments_, overlap_, [&](const Segment& segment) {
-            line = contigs_[segment.contig].name + '\t' + std::to_string(segment.begin) + '\t' +
-                   std::to_string(segment.end) + '\t';
-            rows::append_number(line, segment.value);
-            output_.write(line += '\n');
-        });
-        if (PendingOutput* const file = output_.finish()) pending.push_back(file);
+        std::sort(
+            rows_.begin(), rows_.end(),
+            [](const Row& a, const Row& b) {
+                return std::tie(a.where.contig, a.where.begin, a.where.end, a.values) <
+                       std::tie(b.where.contig, b.where.begin, b.where.end, b.values);
+            });
+        file_->write([&](const auto& take) { cut(take); }, pending);
     }
 
 private:
-    genome::TextOutput output_;
-};
+    struct Row {
+        Segment where;
+        std::uint32_t middle;
+        std::int64_t values;  ///< where they begin in the temporary file
+    };
 
-/// Discards an unfinished file.
-struct CloseBigWig {
-    void operator()(bigWigFile_t* file) const {
-        file->isWrite = 0;
-        bwClose(file);
+    [[noreturn]] void throw_failed() const {
+        throw WriteError(folder_.path().string() + ": writing failed: is the disk full? (TMPDIR)");
     }
-};
-using BigWigFile = std::unique_ptr<bigWigFile_t, CloseBigWig>;
-
-/// Opens a file for writing like bwOpen(), but returns null on failure. bwOpen() would end the program by a
-/// signal.
-BigWigFile open_bigwig(const fs::path& path, const fs::path& name) {
-    auto* const file = static_cast<bigWigFile_t*>(std::calloc(1, sizeof(bigWigFile_t)));
-    if (file == nullptr) return nullptr;
-    BigWigFile owner(file);
-    file->writeBuffer = static_cast<bwWriteBuffer_t*>(std::calloc(1, sizeof(bwWriteBuffer_t)));
-    if (file->writeBuffer == nullptr) return nullptr;
-    constexpr std::uint32_t block_header_bytes = 24;
-    file->writeBuffer->l = block_header_bytes;
-    std::FILE* const stream = open_bigwig_stream(path, name);
-    if (stream == nullptr) return nullptr;
-    file->URL = static_cast<URL_t*>(std::calloc(1, sizeof(URL_t)));
-    if (file->URL == nullptr) {
-        std::fclose(stream);
-        return nullptr;
-    }
-    file->URL->type = BWG_FILE;
-    file->URL->x.fp = stream;
-    file->isWrite = 1;
-    return owner;
-}
-
-/// Writes the index of a file without intervals, and a range of zero. libBigWig omits them, but readers need
-/// them: the header of UCSC's R tree, and a leaf without entries.
-bool write_empty_index(bigWigFile_t& file) {
-    constexpr long field_of_offset = 0x18;
-    FILE* const stream = file.URL->x.fp;
-    if (std::fseek(stream, 0, SEEK_END) != 0) return false;
-    const std::uint64_t offset = file.hdr->indexOffset = static_cast<std::uint64_t>(std::ftell(stream));
-    std::array<std::uint32_t, 13> index{0x2468ACE0, 256};
-    index[8] = static_cast<std::uint32_t>(offset);  // end of the data
-    index[9] = static_cast<std::uint32_t>(offset >> 32U);
-    index[10] = index[12] = 1;  // entries per slot; the root is a leaf
-    file.hdr->minVal = file.hdr->maxVal = 0;
-    return std::fwrite(index.data(), sizeof index, 1, stream) == 1 &&
-           std::fseek(stream, field_of_offset, SEEK_SET) == 0 &&
-           std::fwrite(&offset, sizeof offset, 1, stream) == 1 &&
-           std::fseek(stream, 0, SEEK_END) == 0;  // libBigWig continues writing there
-}
-
-/// Writes index and zoom levels. bwClose() does not report failed writes, but the stream's error flag does.
-bool finish_bigwig(bigWigFile_t& file) {
-    const bool finished = bwFinalize(&file) == 0;
-    file.isWrite = 0;
-    FILE* const stream = file.URL->x.fp;
-    return std::fflush(stream) == 0 && std::ferror(stream) == 0 && finished;
-}
-
-/// Sorts contigs by name, because readers search them as sorted keys of a tree.
-std::vector<genome::Contig> by_name(std::span<const genome::Contig> contigs) {
-    std::vector<genome::Contig> sorted(contigs.begin(), contigs.end());
-    std::ranges::sort(sorted, {}, &genome::Contig::name);
-    return sorted;
-}
-
-class BigWigSink : public TrackSink {
-public:
-    BigWigSink(const fs::path& path, Overwrite overwrite, std::span<const genome::Contig> contigs,
-               std::size_t column, Overlap overlap)
-        : TrackSink(by_name(contigs), column, overlap), pending_(path, overwrite) {}
-    void finish(std::vector<PendingOutput*>& pending) override {
-        require(bwInit(1U << 17U) == 0);
-        open();
-        std::vector<Segment> run;  // segments of one contig
-        without_overlaps(segments_, overlap_, [&](const Segment& segment) {
-            if (run.size() == pieces_per_call || (!run.empty() && run.front().contig != segment.contig))
-                append(run);
-            run.push_back(segment);
-        });
-        if (!run.empty()) append(run);
-        if (segments_.empty()) require(write_empty_index(*file_));
-        require(finish_bigwig(*file_));
-        file_.reset();
-        bwCleanup();
-        pending.push_back(&pending_);
-    }
-
-private:
-    static constexpr std::size_t pieces_per_call = 1U << 14U;
-    static constexpr std::int32_t zoom_levels = 10;
-
-    void require(bool fine) const {
-        if (!fine) throw WriteError(pending_.target().string() + ": writing failed: is the disk full?");
-    }
-    void open() {
-        std::vector<const char*> names;
-        std::vector<std::uint32_t> lengths;
-        for (const genome::Contig& contig : contigs_) {
-            names.push_back(contig.name.c_str());
-            lengths.push_back(static_cast<std::uint32_t>(contig.length));
+    void cut(const std::function<void(const Segment&)>& take) {
+        std::uint32_t from = 0;  // where the row before was cut
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            const Row& row = rows_[i];
+            const bool is_first = i == 0 || rows_[i - 1].where.contig != row.where.contig;
+            const Row* const next = i + 1 < rows_.size() ? &rows_[i + 1] : nullptr;
+            const bool overlaps = next != nullptr && next->where.contig == row.where.contig &&
+                                  next->where.begin < row.where.end;
+            const std::uint32_t begin = is_first ? row.where.begin : std::max(from, row.where.begin);
+            const std::uint32_t end = overlaps ? std::max(begin, std::midpoint(row.middle, next->middle))
+                                               : std::max(begin, row.where.end);
+            write_bases(row, begin, std::min(end, row.where.end), take);
+            from = std::max(begin, end);
         }
-        file_ = open_bigwig(pending_.path(), pending_.target());
-        require(file_ != nullptr);
-        require(bwCreateHdr(file_.get(), zoom_levels) == 0);
-        file_->cl = bwCreateChromList(names.data(), lengths.data(), static_cast<std::int64_t>(names.size()));
-        require(file_->cl != nullptr);
-        require(bwWriteHdr(file_.get()) == 0);
     }
-    void append(std::vector<Segment>& run) {
-        std::vector<const char*> names(run.size(), contigs_[run.front().contig].name.c_str());
-        std::vector<std::uint32_t> begins, ends;
-        std::vector<float> values;
-        for (const Segment& segment : run) {
-            begins.push_back(segment.begin);
-            ends.push_back(segment.end);
-            values.push_back(segment.value);
+    void write_bases(const Row& row, std::uint32_t begin, std::uint32_t end,
+                     const std::function<void(const Segment&)>& take) {
+        if (begin >= end) return;
+        values_.resize(end - begin);
+        const std::int64_t first = row.values + (begin - row.where.begin);
+        spill_.seekg(first * static_cast<std::int64_t>(sizeof(float)));
+        spill_.read(reinterpret_cast<char*>(values_.data()),
+                    static_cast<std::streamsize>(values_.size() * sizeof(float)));
+        if (!spill_) throw_failed();
+        for (const float value : values_) {
+            take({row.where.contig, begin, begin + 1, value});
+            ++begin;
         }
-        require(bwAddIntervals(file_.get(), names.data(), begins.data(), ends.data(), values.data(),
-                               static_cast<std::uint32_t>(run.size())) == 0);
-        run.clear();
     }
 
-    PendingOutput pending_;
-    BigWigFile file_;
+    std::unique_ptr<TrackFile> file_;
+    TrackPlaces places_;
+    TemporaryFolder folder_{"profiles"};
+    std::fstream spill_;
+    std::vector<Row> rows_;
+    std::int64_t written_ = 0;
+    std::vector<float> values_;
 };
 
 float value_of(const std::vector<Segment>& covering, Overlap overlap) {
@@ -304,15 +186,12 @@ void without_overlaps(std::vector<Segment>& segments, Overlap overlap,
 std::unique_ptr<Sink> track_sink(const fs::path& path, Overwrite overwrite, Kind kind,
                                  std::span<const genome::Contig> contigs, std::size_t column,
                                  Overlap overlap) {
-    if (kind == Kind::bedgraph)
-        return std::make_unique<BedGraphSink>(path, overwrite, contigs, column, overlap);
-    for (const genome::Contig& contig : contigs) {
-        if (contig.length > std::numeric_limits<std::uint32_t>::max()) {
-            throw ConfigError(path.string() + ": contig " + contig.name +
-                              " is too long for bigWig; write .bedgraph instead");
-        }
-    }
-    return std::make_unique<BigWigSink>(path, overwrite, contigs, column, overlap);
+    return std::make_unique<TrackSink>(track_file(path, overwrite, kind, contigs), column, overlap);
+}
+
+std::unique_ptr<ProfileTrack> profile_track(const fs::path& path, Overwrite overwrite, Kind kind,
+                                            std::span<const genome::Contig> contigs) {
+    return std::make_unique<ProfileSink>(track_file(path, overwrite, kind, contigs));
 }
 
 }  // namespace bigbird::outputs

@@ -45,7 +45,7 @@ at::Tensor EditedWindow::edited(std::span<const std::string> texts) const {
 double additive(double value, LinkFunction link) {
     constexpr double least = 1e-9;
     if (gives_probabilities(link)) return std::log(value) - std::log1p(-value);
-    return link == LinkFunction::identity ? value : std::log(std::max(value, least));
+    return link == LinkFunction::identity ? value : std::log(std::max(value + count_offset(link), least));
 }
 
 std::string_view additive_effect(LinkFunction link) {

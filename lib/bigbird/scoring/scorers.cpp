@@ -316,8 +316,8 @@ public:
     }
 
     std::size_t rows_per_chunk() const override { return rows_of_bases_per_chunk; }
-    std::size_t scores_of(const rows::RegionRow& row) const override {
-        return rows::is_scored(row.head.status) ? row.sequence.size() : 0;
+    std::size_t values_of(const rows::RegionRow& row) const override {
+        return rows::is_scored(row.head.status) ? row.sequence.size() * labels().size() : 0;
     }
     PreparedRows prepare(std::span<rows::RegionRow> rows, int threads) const override {
         PreparedRows prepared{.truncated = std::vector<bool>(rows.size(), false)};

@@ -96,14 +96,14 @@ public:
     virtual ~RowScorer() = default;
     /// Number of rows per chunk: enough to fill batches, and few enough for memory.
     virtual std::size_t rows_per_chunk() const = 0;
-    /// Number of scores per label that a filled row gets: one, or one for each base.
-    virtual std::size_t scores_of(const rows::RegionRow&) const { return 1; }
+    /// Number of values that score() gives a filled row: one per label, or of each base one per label, or one
+    /// per label and then the profile.
+    virtual std::size_t values_of(const rows::RegionRow&) const { return labels().size(); }
     /// Prepares filled rows and moves their sequences out, unless bases have scores. Can run concurrently
     /// with score().
     virtual PreparedRows prepare(std::span<rows::RegionRow> rows, int threads) const = 0;
-    /// Returns probabilities (scores_of() of all rows, labels) in row-major order; NaN for rows, and bases,
-    /// that are not scored.
-    /// `after_batch` gets the completed share, 0 to 1. One thread at a time.
+    /// Returns values_of() of all rows, row by row: probabilities, or numbers; NaN for rows, and bases, that
+    /// are not scored. `after_batch` gets the completed share, 0 to 1. One thread at a time.
     virtual std::vector<float> score(const PreparedRows& rows,
                                      const std::function<void(double)>& after_batch) = 0;
 
@@ -136,7 +136,7 @@ public:
     std::vector<float> score(const PreparedRows& rows,
                              const std::function<void(double)>& after_batch) override;
 
-private:
+protected:
     struct Reading {
         std::size_t model = 0;  ///< the first model with this reading
         bool reverse = false;
@@ -146,6 +146,13 @@ private:
     std::vector<Reading> readings_;
     std::vector<std::vector<std::size_t>> readings_of_;  ///< readings of each model
 };
+
+/// A scorer of windows with their profiles, for models that give them (tasks/profile_network.hpp). A row's
+/// values are the reads of each group, then for each group (output, columns of the group) the reads of each
+/// base: the softmax of the mean logits over models and strands, times the reads. Throws as Placement and
+/// profile_networks().
+std::unique_ptr<RowScorer> profile_scorer(std::vector<ModelFolder> models, Strands strands,
+                                          std::int64_t batch_tokens);
 
 struct BinsScoring {
     Strands strands = Strands::none;

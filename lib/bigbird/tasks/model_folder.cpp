@@ -14,6 +14,7 @@
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/tasks/bases_network.hpp"
+#include "bigbird/tasks/profile_network.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <ATen/ATen.h>
@@ -70,8 +71,9 @@ std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskI
     return bigbird_windows(std::move(network), std::move(tokenizer), info.pooling, info.window, computing);
 }
 
-ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
-                        const ComputeOptions& computing) {
+ModelFolder open_folder(const fs::path& directory, TaskInfo info, const Job& job) {
+    const at::Device& device = job.device;
+    const ComputeOptions& computing = job.computing;
     const bool reads_tokens = info.row().reads_tokens();
     const LinkFunction link = link_in(task_description(directory));
     const std::int64_t outputs =
@@ -94,8 +96,11 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
         model.calibration.temperature = files.calibration->temperature;
         model.calibration.biases = at::tensor(files.calibration->biases, at::kDouble).to(device);
     }
-    model.network = reads_tokens ? load_bigbird(directory, model.info, device, computing)
-                                 : load_bases_network(directory, model.info, outputs, device, computing);
+    if (model.info.row().scores_profiles())
+        model.network = load_profile_network(directory, model.info, job.component, device);
+    else
+        model.network = reads_tokens ? load_bigbird(directory, model.info, device, computing)
+                                     : load_bases_network(directory, model.info, outputs, device, computing);
     return model;
 }
 
@@ -135,6 +140,7 @@ TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome
 }
 
 LinkFunction TaskInfo::link() const {
+    if (published_link) return *published_link;
     Json description{{"task", to_string(task)},
                      {"target", word_of(examples::target_choices, target)},
                      {"architecture", architecture}};
@@ -182,8 +188,11 @@ bool is_task_model(const fs::path& directory) {
 }
 
 TaskInfo read_task_info(const fs::path& directory) {
-    const fs::path where = directory / "config.json";
-    const Json json = task_description(directory);
+    const fs::path where = networks::is_model_file(directory) ? directory : directory / "config.json";
+    return parse_task_info(task_description(directory), where);
+}
+
+TaskInfo parse_task_info(const Json& json, const fs::path& where) {
     if (!json.is_object()) throw InputError("is no model for a task: finetune makes one", where);
     const std::string damaged = "the task's description, bigbird_dna.task_model, is damaged: ";
     try {
@@ -209,7 +218,7 @@ TaskInfo read_task_info(const fs::path& directory) {
         }
         info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
         info.architecture = json.value("architecture", std::string(bigbird_name));
-        architecture_of(info.architecture);  // throws for one that is not known
+        if (info.row().scores_profiles()) info.published_link = link_in(json);
         info.network = json.value("network", Json::object());
         info.pooling = parse_choice(pooling_choices, "--pooling", json.value("pooling", "cls"));
         info.negatives = json.value("negatives", "");
@@ -223,19 +232,20 @@ TaskInfo read_task_info(const fs::path& directory) {
 
 namespace {
 
-ModelFolder open_network(const fs::path& directory, std::optional<examples::Task> task,
-                         const at::Device& device, const ComputeOptions& computing) {
+ModelFolder open_network(const fs::path& directory, std::optional<examples::Task> task, const Job& job) {
     TaskInfo info = read_task_info(directory);
     if (task ? info.task != *task : info.traits().labels_bases) {
         const std::string own(to_string(info.task));
         throw InputError("is a " + own + " model; use predict-" + own, directory);
     }
-    return open_folder(directory, std::move(info), device, computing);
+    if (networks::is_model_file(directory)) return open_profile_file(directory, job.component, job.device);
+    return open_folder(directory, std::move(info), job);
 }
 
 }  // namespace
 
 std::vector<fs::path> model_folders(const fs::path& path) {
+    if (networks::is_model_file(path)) return {path};
     std::vector<fs::path> folders{training::find_model(path)};
     const fs::path others = folders.front() / folds_folder;
     for (int i = 2; is_there(others / std::to_string(i) / "config.json"); ++i)
@@ -247,7 +257,7 @@ ModelFolder open_model(const fs::path& path, std::optional<examples::Task> task,
                        const ComputeOptions& computing) {
     const std::vector<fs::path> folders = model_folders(path);
     if (folders.size() > 1) log_info("{}: takes the first of the {} networks", path.string(), folders.size());
-    return open_network(folders.front(), task, device, computing);
+    return open_network(folders.front(), task, {.device = device, .computing = computing});
 }
 
 std::vector<ModelFolder> open_models(std::span<const fs::path> paths, std::optional<examples::Task> task,
@@ -255,7 +265,7 @@ std::vector<ModelFolder> open_models(std::span<const fs::path> paths, std::optio
     std::vector<ModelFolder> models;
     for (const fs::path& path : paths)
         for (const fs::path& folder : model_folders(path))
-            models.push_back(open_network(folder, task, job.device, job.computing));
+            models.push_back(open_network(folder, task, job));
     return models;
 }
 

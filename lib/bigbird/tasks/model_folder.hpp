@@ -47,6 +47,7 @@ struct TaskInfo {
     /// The row of `architecture`. Throws ConfigError if there is none.
     const Architecture& row() const { return architecture_of(architecture); }
     bool reads_records() const { return row().reads_records(task, target); }
+    std::optional<LinkFunction> published_link = std::nullopt;  ///< of a published network
     LinkFunction link() const;  ///< of a new model; an opened one has ModelFolder::calibration
     /// The grid of windows on a contig of a model that labels bases, with bins of one base.
     bins::Grid base_grid() const {
@@ -69,8 +70,11 @@ void write_folder(const TaskNetwork& network, const std::string& type, const Tas
 /// Whether fine-tuning wrote this model folder; read_task_info() then has the details. Throws InputError
 /// if there is no readable config.json.
 bool is_task_model(const std::filesystem::path& directory);
-/// Throws InputError if fine-tuning did not write the model, or a newer version did.
+/// Throws InputError if fine-tuning did not write the model, or a newer version did. Also of a file of a
+/// published network.
 TaskInfo read_task_info(const std::filesystem::path& directory);
+/// From the entry of config.json; `where` names it in errors.
+TaskInfo parse_task_info(const Json& json, const std::filesystem::path& where);
 
 /// A fine-tuned model, opened and checked, its network in evaluation mode.
 struct ModelFolder {

@@ -240,6 +240,7 @@ double balanced_weight(std::int64_t ones, std::int64_t rows) {
 
 at::Tensor ScoreCalibration::probabilities(const at::Tensor& logits) const {
     if (link == LinkFunction::exponential) return logits.exp();
+    if (const double offset = count_offset(link); offset > 0) return logits.exp() - offset;
     if (link == LinkFunction::identity || link == LinkFunction::softplus) {
         const at::Tensor values = link == LinkFunction::softplus ? at::softplus(logits) : logits;
         return deviation.defined() ? values * deviation.to(logits.options()) + biases.to(logits.options())

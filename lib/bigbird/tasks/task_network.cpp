@@ -46,7 +46,7 @@ Job open_job(const ComputeSpec& spec) {
     model::set_compute_threads(threads);
     const at::Device device = model::open_device(spec.device);
     return {device, parse_compute_options(spec.dtype, device), batch_tokens_on(device, spec.batch_tokens),
-            threads};
+            threads, spec.component};
 }
 
 EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer& tokenizer,

@@ -9,6 +9,7 @@
 #include "bigbird/bins/substitutions.hpp"
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
+#include "bigbird/networks/files/profile_model.hpp"
 #include "bigbird/tasks/specs/score_specs.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/training/device/autocast.hpp"
@@ -45,7 +46,8 @@ struct Job {
     at::Device device = at::kCPU;
     ComputeOptions computing{};
     std::int64_t batch_tokens = 0;
-    int threads = 1;  ///< threads for work outside LibTorch
+    int threads = 1;                                              ///< threads for work outside LibTorch
+    std::optional<networks::Component> component = std::nullopt;  ///< of ChromBPNet; unset: nobias
 };
 
 /// Opens the device and tells LibTorch how many threads it may use. Throws ConfigError, DeviceError.

@@ -225,6 +225,7 @@ void CheckpointStore::prune() {
 
 fs::path find_model(const fs::path& path) {
     std::error_code error;
+    if (fs::is_regular_file(path, error)) return path;
     for (const fs::path& folder : {path, path / "model"})
         if (fs::exists(folder / "config.json", error)) return folder;
     const CheckpointStore store(path, 1);

@@ -15,6 +15,7 @@
 #include "bigbird/scoring/rows/forecast.hpp"
 #include "bigbird/scoring/score_rows.hpp"
 #include "bigbird/scoring/scorers.hpp"
+#include "bigbird/tasks/profile_network.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +36,90 @@ struct Chunk {
     bool empty() const { return rows.empty(); }
 };
 
+/// The tracks of models that give profiles, where tracks are asked for.
+class ProfileTracks {
+public:
+    ProfileTracks(const PredictSpec& spec, const RowScorer& scorer, std::span<const std::size_t> chosen,
+                  std::span<const genome::Contig> contigs) {
+        const auto network = profile_network(scorer.models().front());
+        if (!network || !spec.writes_tracks()) return;
+        shape_ = network->shape();
+        const outputs::OutputSpec output = spec.output_spec();
+        const outputs::TableSchema schema{{}, columns_of(scorer.labels(), chosen)};
+        for (const fs::path& path : output.paths) {
+            if (!outputs::is_track(*outputs::kind_of(path, output.stream))) continue;
+            const std::vector<fs::path> names = outputs::paths_of_labels(path, schema);
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                tracks_.push_back(
+                    {outputs::profile_track(names[i], output.overwrite, *outputs::kind_of(path), contigs),
+                     names[i], columns_[i]});
+            }
+        }
+    }
+    /// The outputs that are not these tracks.
+    outputs::OutputSpec without_tracks(outputs::OutputSpec output) const {
+        if (!tracks_.empty()) {
+            std::erase_if(
+                output.paths,
+                [&](const fs::path& path) {
+                    return outputs::is_track(*outputs::kind_of(path, output.stream));
+                });
+        }
+        return output;
+    }
+    void adopt_by(outputs::Outputs& outputs) {
+        for (Track& track : tracks_) {
+            track.sink = track.owned.get();
+            outputs.adopt(std::move(track.owned), track.path);
+        }
+    }
+    /// `values`: RowScorer's of a row that is scored.
+    void add(const rows::RegionRow& row, std::span<const float> values) {
+        std::vector<float> bases(static_cast<std::size_t>(shape_.output));
+        const std::int64_t begin = row.window.begin + (shape_.input - shape_.output) / 2;
+        for (const Track& track : tracks_) {
+            const auto [first, step] = track.column;
+            for (std::size_t i = 0; i < bases.size(); ++i)
+                bases[i] = values[first + i * step];
+            track.sink->add({row.window.contig, begin, begin + shape_.output}, bases);
+        }
+    }
+
+private:
+    /// Where a column of the profile is in a row's values.
+    struct Place {
+        std::size_t first, step;
+    };
+    struct Track {
+        std::unique_ptr<outputs::ProfileTrack> owned;
+        fs::path path;
+        Place column;
+        outputs::ProfileTrack* sink = nullptr;
+    };
+    /// A column for each strand of the chosen groups.
+    std::vector<outputs::Column> columns_of(const rows::LabelTable& labels,
+                                            std::span<const std::size_t> chosen) {
+        std::vector<outputs::Column> columns;
+        std::size_t first = labels.size();
+        for (std::size_t group = 0; group < labels.size(); ++group) {
+            const auto strands = static_cast<std::size_t>(shape_.groups[group]);
+            for (std::size_t i = 0; std::ranges::count(chosen, group) > 0 && i < strands; ++i) {
+                const std::string name = labels[group].name + (strands == 2  ? i == 0 ? "_plus" : "_minus"
+                                                               : strands > 2 ? "_" + std::to_string(i + 1)
+                                                                             : "");
+                columns.push_back({name, std::ssize(columns), ".", name, name});
+                columns_.push_back({first + i, strands});
+            }
+            first += static_cast<std::size_t>(shape_.output) * strands;
+        }
+        return columns;
+    }
+
+    networks::ProfileShape shape_;
+    std::vector<Place> columns_;
+    std::vector<Track> tracks_;
+};
+
 /// Writes the chosen scores to the outputs: of rows, or of regions from their tiles.
 class RowWriter {
 public:
@@ -45,27 +130,49 @@ public:
           classes_(scorer.info().target == examples::TargetKind::classes ? scorer.labels()
                                                                          : rows::LabelTable()),
           chosen_(scorer.labels().select(spec.labels)),
-          outputs_(spec.output_spec(),
+          offset_(count_offset(scorer.models().front().calibration.link)),
+          profiles_(spec, scorer, chosen_, contigs),
+          outputs_(profiles_.without_tracks(spec.output_spec()),
                    {by_records_ ? outputs::record_head(classes_.size() > 0) : outputs::region_head(),
-                    outputs::label_columns(scorer.labels(), chosen_), provenance},
-                   contigs, threads) {}
+                    columns_of(scorer.labels()), provenance},
+                   contigs, threads) {
+        profiles_.adopt_by(outputs_);
+    }
 
-    /// `scores`: one per label of the model, or none.
+    /// `scores`: one per label of the model, and the profile if there are tracks of profiles; or none.
     void write(const rows::RegionRow& row, std::span<const float> scores) {
         outputs_.begin_segment(row.segment);
         values_.clear();
         for (std::size_t i = 0; !scores.empty() && i < chosen_.size(); ++i)
             values_.push_back(scores[chosen_[i]]);
+        if (!scores.empty()) profiles_.add(row, scores);
         if (by_records_)
             write_record(row.head, scores);
         else if (pool_ == Pool::none)
-            outputs_.write(rows::fields_of(row.head), values_);
+            write_values(rows::fields_of(row.head), values_);
         else
             add_tile(row);
     }
     void commit() { outputs_.commit(); }
 
 private:
+    /// A column per label and, where they are reads, one of their log counts.
+    std::vector<outputs::Column> columns_of(const rows::LabelTable& labels) const {
+        std::vector<outputs::Column> columns = outputs::label_columns(labels, chosen_);
+        for (std::size_t i = 0; offset_ > 0 && i < chosen_.size(); ++i) {
+            outputs::Column log = columns[i];
+            log.name = log.label = log.id = "log_" + log.name;
+            columns.push_back(std::move(log));
+        }
+        return columns;
+    }
+    void write_values(std::span<const rows::Field> fields, std::span<const float> values) {
+        if (offset_ == 0) return outputs_.write(fields, values);
+        std::vector<float> with_logs(values.begin(), values.end());
+        for (const float value : values)
+            with_logs.push_back(static_cast<float>(std::log(static_cast<double>(value) + offset_)));
+        outputs_.write(fields, with_logs);
+    }
     void write_record(const rows::Row& head, std::span<const float> scores) {
         const auto fields = rows::record_fields_of(head);
         std::vector<rows::Field> with_class(fields.begin(), fields.end());
@@ -74,7 +181,7 @@ private:
             with_class.emplace_back(scores.empty() ? std::string_view()
                                                    : std::string_view(classes_[best].name));
         }
-        outputs_.write(with_class, values_);
+        write_values(with_class, values_);
     }
     void add_tile(const rows::RegionRow& row) {
         if (tiles_ == 0) {
@@ -108,8 +215,8 @@ private:
             best_[i] =
                 static_cast<float>(sums_[i] / static_cast<double>(std::max<std::int64_t>(1, scored_tiles_)));
         }
-        outputs_.write(rows::fields_of(head_),
-                       scored_tiles_ > 0 ? std::span<const float>(best_) : std::span<const float>());
+        write_values(rows::fields_of(head_),
+                     scored_tiles_ > 0 ? std::span<const float>(best_) : std::span<const float>());
         tiles_ = 0;
     }
 
@@ -118,6 +225,8 @@ private:
     rows::LabelTable classes_;         ///< empty if there are none
     std::vector<std::size_t> chosen_;  ///< labels
     std::vector<float> values_;
+    double offset_;  ///< count_offset()
+    ProfileTracks profiles_;
     outputs::Outputs outputs_;
     // state of the region whose tiles are being processed
     rows::Row head_;  // n_fraction: the sum of the tiles'
@@ -168,7 +277,7 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, const RowScorer& s
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         rows::RegionRow& row = chunk.rows[i];
         if (chunk.prepared.truncated[i]) row.head.status = rows::RowStatus::truncated;
-        const std::size_t count = scorer.scores_of(row) * labels;
+        const std::size_t count = scorer.values_of(row);
         const bool scored = rows::is_scored(row.head.status);
         const auto values = scored ? scores.subspan(next, count) : std::span<const float>();
         next += count;
@@ -194,6 +303,7 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
         provenance.emplace_back("bin", std::to_string(placement.grid().bin));
         provenance.emplace_back("margin_bins", std::to_string(placement.grid().margin_bins));
     }
+    if (const auto component = component_of(info)) provenance.emplace_back("component", *component);
     provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
     if (spec.tile > 0) {
         provenance.emplace_back("tile", std::to_string(spec.tile));
@@ -279,6 +389,8 @@ private:
                                 .threads = job.threads,
                                 .largest = spec.tile == 0 && spec.pool.value_or(Pool::mean) == Pool::max});
         }
+        if (spec.writes_tracks() && profile_network(models.front()))
+            return profile_scorer(std::move(models), spec.strands, job.batch_tokens);
         if (spec.tile == 0 && spec.pool) {
             throw ConfigError("--pool " + std::string(word_of(pool_choices, spec.pool)) +
                               " needs tiles for a model that scores one window per row: give --tile");

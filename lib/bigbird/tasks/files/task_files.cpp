@@ -5,6 +5,7 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
+#include "bigbird/networks/files/profile_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,6 +45,11 @@ evaluation::Calibration calibration_from(const Json& json) {
 }  // namespace
 
 Json task_description(const fs::path& directory) {
+    if (networks::is_model_file(directory)) {
+        return networks::folder_description(networks::read_profile_model(directory))
+            .at("bigbird_dna")
+            .at("task_model");
+    }
     const Json config = read_json(directory / "config.json");
     const Json ours = config.is_object() ? config.value("bigbird_dna", Json::object()) : Json::object();
     return ours.is_object() ? ours.value("task_model", Json()) : Json();

@@ -35,17 +35,33 @@ inline constexpr const char* folds_folder = "folds";
 
 /// Turns logits into probabilities, one by one (logistic) or over mutually exclusive labels (softmax), or
 /// into numbers. identity: standardized numbers; exponential: counts; softplus: coverage, ln(1 + exp(logit)),
-/// scaled.
-enum class LinkFunction : std::uint8_t { logistic, softmax, identity, exponential, softplus };
+/// scaled; counts: reads, exp(logit) - 1; strand_counts: reads of two strands, exp(logit) - 2.
+enum class LinkFunction : std::uint8_t {
+    logistic,
+    softmax,
+    identity,
+    exponential,
+    softplus,
+    counts,
+    strand_counts
+};
 /// A task model's "link" in config.json.
-inline constexpr Choices<LinkFunction, 5> link_words{{{LinkFunction::logistic, "logistic"},
+inline constexpr Choices<LinkFunction, 7> link_words{{{LinkFunction::logistic, "logistic"},
                                                       {LinkFunction::softmax, "softmax"},
                                                       {LinkFunction::identity, "identity"},
                                                       {LinkFunction::exponential, "exponential"},
-                                                      {LinkFunction::softplus, "softplus"}}};
+                                                      {LinkFunction::softplus, "softplus"},
+                                                      {LinkFunction::counts, "counts"},
+                                                      {LinkFunction::strand_counts, "strand_counts"}}};
 /// Whether it gives probabilities, which can be calibrated.
 inline bool gives_probabilities(LinkFunction link) {
     return link == LinkFunction::logistic || link == LinkFunction::softmax;
+}
+
+/// What exp(logit) is above the number of reads; 0: no such link.
+inline double count_offset(LinkFunction link) {
+    if (link == LinkFunction::counts) return 1;
+    return link == LinkFunction::strand_counts ? 2 : 0;
 }
 
 /// The link function of a model with this description.

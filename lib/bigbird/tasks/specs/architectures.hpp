@@ -17,10 +17,11 @@ namespace bigbird::tasks {
 /// What a network's ids are.
 enum class Reads : std::uint8_t { tokens, bases };
 /// What a row of logits belongs to: a window around a place, each bin of a window, each base (of a token), or
-/// a complete sequence. windows_or_records: a window that has labels, else a sequence.
-enum class Scores : std::uint8_t { windows, bins, bases, records, windows_or_records };
-/// How parameters are found: step by step; in several networks, each step by step; or at once.
-enum class Training : std::uint8_t { steps, members, solved };
+/// a complete sequence. windows_or_records: a window that has labels, else a sequence. profiles: a window,
+/// and each base in its middle.
+enum class Scores : std::uint8_t { windows, bins, bases, records, windows_or_records, profiles };
+/// How parameters are found: step by step; in several networks, each step by step; at once; or by others.
+enum class Training : std::uint8_t { steps, members, solved, published };
 
 /// Whether finetune takes an architecture for each task, in the order of examples::Task.
 using Tasks = std::array<bool, examples::task_choices.size()>;
@@ -39,6 +40,7 @@ struct Architecture {
 
     bool reads_tokens() const { return reads == Reads::tokens; }
     bool scores_bins() const { return scores == Scores::bins; }
+    bool scores_profiles() const { return scores == Scores::profiles; }
     bool is_solved() const { return training == Training::solved; }
     bool has_members() const { return training == Training::members; }
     bool has_published_window() const { return published.size() > 0; }
@@ -56,7 +58,7 @@ inline constexpr std::string_view bigbird_name = "bigbird", bins_name = "bigbird
                                   kmer_ridge_name = "kmer-ridge", kmer_logistic_name = "kmer-logistic",
                                   gkm_svm_name = "gkm-svm";
 
-inline constexpr std::array<Architecture, 11> architectures{
+inline constexpr std::array<Architecture, 12> architectures{
     {{bigbird_name,
       "",
       Reads::tokens,
@@ -150,6 +152,14 @@ inline constexpr std::array<Architecture, 11> architectures{
       Training::solved,
       {true, true, true, false},
       "--kmer-length",
+      {0, 0}},
+     {"bpnet",
+      "ProfileNetwork",
+      Reads::bases,
+      Scores::profiles,
+      Training::published,
+      {false, false, false, false},
+      "",
       {0, 0}}}};
 
 /// Throws ConfigError, with the names that there are: for `task`, if it is given.

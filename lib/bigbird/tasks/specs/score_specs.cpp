@@ -93,6 +93,15 @@ void PredictSpec::validate() const {
         throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
 }
 
+bool PredictSpec::writes_tracks() const {
+    return std::ranges::any_of(
+        outputs.paths,
+        [&](const auto& path) {
+            const auto kind = outputs::kind_of(path, outputs.stream);
+            return kind && outputs::is_track(*kind);
+        });
+}
+
 outputs::OutputSpec PredictSpec::output_spec() const {
     outputs::OutputSpec spec = outputs;
     // The two strands of a promoter scan overlap.

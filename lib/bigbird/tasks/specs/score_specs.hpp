@@ -5,6 +5,7 @@
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/examples/examples.hpp"
+#include "bigbird/networks/files/profile_model.hpp"
 #include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/rows/window.hpp"
 
@@ -20,10 +21,11 @@ namespace bigbird::tasks {
 
 /// Where and how a network computes.
 struct ComputeSpec {
-    std::int64_t batch_tokens = 0;  ///< padded tokens per batch; 0: fits the device
-    std::string device = "auto";    ///< model::open_device
-    std::string dtype = "auto";     ///< parse_compute_options
-    int threads = 0;                ///< 0: all that are available to this process
+    std::int64_t batch_tokens = 0;                   ///< padded tokens per batch; 0: fits the device
+    std::string device = "auto";                     ///< model::open_device
+    std::string dtype = "auto";                      ///< parse_compute_options
+    int threads = 0;                                 ///< 0: all that are available to this process
+    std::optional<networks::Component> component{};  ///< of a ChromBPNet model; unset: nobias
 };
 
 /// The input of a command: BED rows ("-": standard input) on the reference, or sequences without genome
@@ -82,6 +84,8 @@ struct PredictSpec : RowsSpec {
     outputs::OutputSpec outputs;  ///< as given; see output_spec()
     std::string labels;           ///< LabelTable::select; "": all
     Strands strands = Strands::none;
+    /// Whether an output is a track.
+    bool writes_tracks() const;
     bool dry_run = false;  ///< print an estimate of the cost
 
     /// Throws ConfigError if fields contradict each other. Does not access files.
