@@ -98,7 +98,8 @@ TarMembers list_tar_members(const std::filesystem::path& path) {
         std::uint64_t left = (*size + tar_block - 1) / tar_block * tar_block;
         if (type == long_name) {
             longer = blocks.text(*size);
-            left -= std::min<std::uint64_t>(left, (longest_member_name + tar_block - 1) / tar_block * tar_block);
+            left -=
+                std::min<std::uint64_t>(left, (longest_member_name + tar_block - 1) / tar_block * tar_block);
         } else {
             if (type == file_type || type == old_file_type)
                 members.names.push_back(longer.empty() ? name_of_member(header) : longer);

@@ -42,7 +42,9 @@ double largest_difference(const std::vector<double>& found, const Json& wanted) 
     return largest;
 }
 
-ProfileShape some_shape() { return {.filters = 4, .layers = 8, .input = 2114, .output = 1000, .counts = 1074}; }
+ProfileShape some_shape() {
+    return {.filters = 4, .layers = 8, .input = 2114, .output = 1000, .counts = 1074};
+}
 
 }  // namespace
 
@@ -55,9 +57,10 @@ DOCTEST_TEST_CASE("profile_model: each form of file gives the predictions of flo
             DOCTEST_CAPTURE(component);
             const auto path = test_data("models/profiles/" + file);
             const ProfileModel model =
-                component.empty() ? read_fixture(file)
-                                  : networks::chosen(read_fixture(file),
-                                                     parse_choice(networks::component_words, "", component), path);
+                component.empty()
+                    ? read_fixture(file)
+                    : networks::chosen(read_fixture(file),
+                                       parse_choice(networks::component_words, "", component), path);
             DOCTEST_CHECK(model.component() == component);
             for (std::size_t i = 0; i < components["windows"].size(); ++i) {
                 const SlowHeads heads = heads_of(model, components["windows"][i]);
@@ -74,19 +77,20 @@ DOCTEST_TEST_CASE("profile_model: families, offsets of counts, bias and checksum
         double offset;
         std::vector<std::int64_t> groups;
     };
-    for (const Row& row : std::initializer_list<Row>{{"chrombpnet_nobias.h5", "ChromBPNet", "no", 1, {1}},
-                                                     {"bias.h5", "ChromBPNet", "only", 1, {1}},
-                                                     {"chrombpnet.h5", "ChromBPNet", "yes", 1, {1}},
-                                                     {"keras3.h5", "ChromBPNet", "no", 1, {1}},
-                                                     {"bpnet.h5", "BPNet", "unknown", 2, {2}},
-                                                     {"bpnet_plain.h5", "BPNet", "unknown", 2, {2}},
-                                                     {"bpnet_one_strand.h5", "BPNet", "unknown", 1, {1}},
-                                                     {"bpnetlite.torch", "bpnet-lite", "unknown", 1, {2}},
-                                                     {"bpnetlite_chrombpnet.torch", "bpnet-lite", "yes", 1, {1}},
-                                                     {"basepairnet.torch", "bpnet-lite", "unknown", 2, {2}},
-                                                     {"cherimoya.torch", "Cherimoya", "yes", 1, {1}},
-                                                     {"cherimoya_groups.torch", "Cherimoya", "yes", 1, {1, 2}},
-                                                     {"cherimoya_old.torch", "Cherimoya", "yes", 1, {1, 1}}}) {
+    for (const Row& row :
+         std::initializer_list<Row>{{"chrombpnet_nobias.h5", "ChromBPNet", "no", 1, {1}},
+                                    {"bias.h5", "ChromBPNet", "only", 1, {1}},
+                                    {"chrombpnet.h5", "ChromBPNet", "yes", 1, {1}},
+                                    {"keras3.h5", "ChromBPNet", "no", 1, {1}},
+                                    {"bpnet.h5", "BPNet", "unknown", 2, {2}},
+                                    {"bpnet_plain.h5", "BPNet", "unknown", 2, {2}},
+                                    {"bpnet_one_strand.h5", "BPNet", "unknown", 1, {1}},
+                                    {"bpnetlite.torch", "bpnet-lite", "unknown", 1, {2}},
+                                    {"bpnetlite_chrombpnet.torch", "bpnet-lite", "yes", 1, {1}},
+                                    {"basepairnet.torch", "bpnet-lite", "unknown", 2, {2}},
+                                    {"cherimoya.torch", "Cherimoya", "yes", 1, {1}},
+                                    {"cherimoya_groups.torch", "Cherimoya", "yes", 1, {1, 2}},
+                                    {"cherimoya_old.torch", "Cherimoya", "yes", 1, {1, 1}}}) {
         DOCTEST_CAPTURE(row.file);
         const ProfileModel model = read_fixture(row.file);
         DOCTEST_CHECK(model.family == row.family);

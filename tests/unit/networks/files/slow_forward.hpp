@@ -75,8 +75,9 @@ private:
                     const std::int64_t from = at - padding + tap * dilation;
                     if (from < 0 || from >= std::ssize(x)) continue;
                     for (std::int64_t in = 0; in < ins; ++in)
-                        sum += x[static_cast<std::size_t>(from)][static_cast<std::size_t>(in)] *
-                               double{kernel.values[static_cast<std::size_t>((out * ins + in) * width + tap)]};
+                        sum +=
+                            x[static_cast<std::size_t>(from)][static_cast<std::size_t>(in)] *
+                            double{kernel.values[static_cast<std::size_t>((out * ins + in) * width + tap)]};
                 }
                 rows[static_cast<std::size_t>(at)].push_back(sum);
             }
