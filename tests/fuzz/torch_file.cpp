@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of torch.save(): a zip archive, or a pickle that is put into one beside a storage of zeros.
 #include "fuzz/fuzz_target.hpp"
-
 #include "unit/networks/files/small_zip.hpp"
 
 #include "bigbird/networks/files/torch_models.hpp"

@@ -9,6 +9,7 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 
@@ -304,4 +305,25 @@ DOCTEST_TEST_CASE("keras_file: a file that is cut short, or no HDF5 behind its f
         write_file(folder / "cut.h5", whole.substr(0, size));
         message_of<InputError>([&] { read_profile_model(folder / "cut.h5"); });
     }
+}
+
+DOCTEST_TEST_CASE("keras_file: a file in which bytes are wrong is read or refused") {
+    const TempDir folder;
+    const std::string whole = read_file(test_data("models/profiles/chrombpnet_nobias.h5"));
+    std::uint64_t place = 67;
+    int refused = 0;
+    for (int i = 0; i < 40; ++i) {
+        std::string changed = whole;
+        for (int byte = 0; byte < 8; ++byte) {
+            place = place * 6364136223846793005U + 1442695040888963407U;
+            changed[(place >> 20U) % changed.size()] = static_cast<char>(place >> 56U);
+        }
+        write_file(folder / "x.h5", changed);
+        try {
+            read_profile_model(folder / "x.h5");
+        } catch (const InputError&) {
+            ++refused;
+        }
+    }
+    DOCTEST_CHECK(refused > 0);
 }

@@ -116,6 +116,25 @@ DOCTEST_TEST_CASE("torch_file: views of a shared storage, by name") {
     DOCTEST_CHECK(file.values()["deep"]["n"] == 7);
 }
 
+DOCTEST_TEST_CASE("torch_file: the records of archives over 4 GB") {
+    const TempDir folder;
+    const std::string content = small_zip(
+        {{"x/data.pkl", pickled(dictionary({{"a", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}))},
+         {"x/data/0", "\x00\x00\x80\x3f"s}},
+        0, true);
+    write_file(folder / "x.torch", content);
+    DOCTEST_CHECK(TorchFile(folder / "x.torch").tensors().at("a").floats() == std::vector<float>{1});
+    for (std::size_t cut = 1; cut < content.size(); cut += 7) {  // another byte of each record is wrong
+        std::string changed = content;
+        changed[changed.size() - cut] = '\x7f';
+        write_file(folder / "x.torch", changed);
+        try {
+            TorchFile{folder / "x.torch"};
+        } catch (const InputError&) {
+        }
+    }
+}
+
 DOCTEST_TEST_CASE("torch_file: half precision, by known bits") {
     const std::string halves = "\x00\x3c\x00\xc0\x01\x00\x00\x7c\x55\x35\xff\x7b"s;
     const MadeFile half(dictionary({{"a", tensor(storage("HalfStorage", "0", 6), 0, {6}, {1})}}), halves);
