@@ -83,6 +83,9 @@ std::optional<std::string> model_with(const KerasFile& file, const std::string& 
             "holds contributions (SHAP) that a model gave, not the model" + std::string(model_advice), path);
     if (has_name(names, "predictions") || has_name(names, "coords"))
         throw InputError("holds predictions of a model, not the model" + std::string(model_advice), path);
+    if (has_name(names, "layers") && has_name(names, "vars"))
+        throw InputError(
+            "holds weights of Keras 3 without names; save the whole model: model.save('model.h5')", path);
     throw InputError("is an HDF5 file, but not of a model that Keras wrote (at its root: " +
                          (names.empty() ? "nothing" : listed(names)) + ")" + model_advice,
                      path);

@@ -320,6 +320,11 @@ TorchFile::TorchFile(const std::filesystem::path& path) : zip_(std::make_unique<
     if (zip_->has_ending("/constants.pkl") || zip_->has_ending(".py"))
         throw InputError(
             "is a TorchScript program, which is not read; take the file of torch.save() of the model", path);
+    if (zip_->has("model.weights.h5"))
+        throw InputError(
+            "is an archive of Keras 3 (.keras), which is not read; save it as HDF5: "
+            "model.save('model.h5')",
+            path);
     const std::string name = zip_->name_ending_with("/" + std::string(pickled));
     if (name.empty())
         throw InputError("is a zip archive, but not of torch.save(): unpack it, and give the model file",

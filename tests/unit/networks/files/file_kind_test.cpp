@@ -105,6 +105,8 @@ DOCTEST_TEST_CASE("file_kind: HDF5 files of predictions, contributions and other
     DOCTEST_CHECK(holds(refusal_of(path), "predictions of a model, not the model"));
     write_groups(path, {"projected_shap", "shap", "raw"});
     DOCTEST_CHECK(holds(refusal_of(path), "contributions (SHAP)"));
+    write_groups(path, {"layers", "vars"});
+    DOCTEST_CHECK(holds(refusal_of(path), "weights of Keras 3 without names"));
     write_groups(path, {"a", "b"});
     DOCTEST_CHECK(holds(refusal_of(path), "not of a model that Keras wrote (at its root: 'a', 'b')"));
     write_groups(path, {"dense_7"}, true);

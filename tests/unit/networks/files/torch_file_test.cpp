@@ -241,6 +241,7 @@ DOCTEST_TEST_CASE("torch_file: archives that are damaged, or of another kind") {
          {std::size_t{4}, std::size_t{21}, whole.size() / 2, whole.size() - 1, whole.size() - 30})
         DOCTEST_CHECK(holds(refused(whole.substr(0, size)), "is damaged"));
     DOCTEST_CHECK(holds(refused(small_zip({{"x/data.pkl", "."}, {"x/code/m.py", ""}})), "TorchScript"));
+    DOCTEST_CHECK(holds(refused(small_zip({{"config.json", "{}"}, {"model.weights.h5", "."}})), "(.keras)"));
     DOCTEST_CHECK(holds(refused(small_zip({{"a.txt", "."}})), "not of torch.save()"));
     DOCTEST_CHECK(holds(refused(small_zip({{"x/data.pkl", "."}, {"x/byteorder", "big"}})), "order of bytes"));
     DOCTEST_CHECK(holds(refused(small_zip({{"x/data.pkl", "."}}, 8)), "compressed"));
