@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What variant-scorer (github.com/kundajelab/variant-scorer) says of two predictions of a profile model. Peaks
-// are centered on their summits here; variant-scorer reads their windows one base further left.
+// What variant-scorer (github.com/kundajelab/variant-scorer) says of two predictions of a profile model.
+// Peaks are centered on their summits here; variant-scorer reads their windows one base further left.
 #pragma once
 
 #include <cstdint>

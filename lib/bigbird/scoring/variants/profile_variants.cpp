@@ -24,7 +24,7 @@ constexpr std::size_t rows_on_cpu = 4;
 struct AllelesOfWindow {
     std::string ref;
     std::vector<bins::Substitution> each;
-    std::vector<std::string> texts;              ///< of alleles that are no substitutions
+    std::vector<std::string> texts;                ///< of alleles that are no substitutions
     std::vector<std::size_t> substituted, edited;  ///< rows of each and of texts
 
     /// Of the reference's window, each substitution's and each text's, in this order.
@@ -108,8 +108,8 @@ public:
 private:
     const networks::ProfileShape& shape() const { return networks_.front()->shape(); }
     bool on_cpu() const { return networks_.front()->device().is_cpu(); }
-    double reads_in(const at::Tensor& counts, std::int64_t window, std::size_t label) const {
-        return counts[window][static_cast<std::int64_t>(label)].item<double>() - count_offset;
+    double reads_in(const at::Tensor& counts, std::int64_t index, std::size_t label) const {
+        return counts[index][static_cast<std::int64_t>(label)].item<double>() - count_offset;
     }
 
     /// Alleles of adjacent rows share a window.
@@ -119,23 +119,23 @@ private:
             const rows::VariantRow& row = rows[i];
             if (!rows::is_scored(row.status)) continue;
             if (windows.empty() || windows.back().ref != row.ref_sequence)
-                windows.push_back({.ref = row.ref_sequence});
-            AllelesOfWindow& window = windows.back();
+                windows.emplace_back().ref = row.ref_sequence;
+            AllelesOfWindow& shared = windows.back();
             if (row.substitution) {
                 const char letter = row.alt_sequence[static_cast<std::size_t>(row.offset)];
-                window.each.push_back({row.offset, bins::code_of(letter)});
-                window.substituted.push_back(i);
+                shared.each.push_back({row.offset, bins::code_of(letter)});
+                shared.substituted.push_back(i);
             } else {
-                window.texts.push_back(row.alt_sequence);
-                window.edited.push_back(i);
+                shared.texts.push_back(row.alt_sequence);
+                shared.edited.push_back(i);
             }
         }
         return windows;
     }
     static std::vector<std::string> texts_of(std::span<const AllelesOfWindow> windows) {
         std::vector<std::string> texts;
-        for (const AllelesOfWindow& window : windows)
-            std::ranges::move(window.all(), std::back_inserter(texts));
+        for (const AllelesOfWindow& shared : windows)
+            std::ranges::move(shared.all(), std::back_inserter(texts));
         return texts;
     }
 
@@ -149,12 +149,12 @@ private:
                 profiles.push_back(heads.profile);
                 counts.push_back(heads.counts);
             };
-            for (const AllelesOfWindow& window : windows) {
+            for (const AllelesOfWindow& shared : windows) {
                 stop_if_asked();
-                const auto network = networks_[model]->edit_profile(window.ref, reverse);
-                append(network->heads());
-                if (!window.each.empty()) append(network->heads(window.each));
-                if (!window.texts.empty()) append(network->heads(window.texts));
+                const auto opened = networks_[model]->edit_profile(shared.ref, reverse);
+                append(opened->heads());
+                if (!shared.each.empty()) append(opened->heads(shared.each));
+                if (!shared.texts.empty()) append(opened->heads(shared.texts));
             }
             mean.add({at::cat(profiles), at::cat(counts)}, share());
         }
@@ -192,8 +192,8 @@ private:
              std::vector<std::vector<ProfileFigures>>& sums) const {
         for (std::size_t i = 0; i < chosen().size(); ++i) {
             const std::size_t label = chosen()[i];
-            const at::Tensor profiles =
-                profile_probabilities(heads.logits, shape(), label).contiguous();  // (windows, output, columns)
+            const at::Tensor profiles = profile_probabilities(heads.logits, shape(), label)
+                                            .contiguous();  // (windows, output, columns)
             const std::span<const float> own_peaks =
                 peaks.empty() ? std::span<const float>() : peaks[model * chosen().size() + i];
             const auto add_row = [&](std::size_t row, std::int64_t ref, std::int64_t alt) {
@@ -208,9 +208,9 @@ private:
                 sum.quantile += quantile_among(own_peaks, std::max(of_ref, of_alt));
             };
             std::int64_t first = 0;
-            for (const AllelesOfWindow& window : windows) {
+            for (const AllelesOfWindow& shared : windows) {
                 std::int64_t next = first + 1;
-                for (const auto& of_kind : {window.substituted, window.edited})
+                for (const auto& of_kind : {shared.substituted, shared.edited})
                     for (const std::size_t row : of_kind)
                         add_row(row, first, next++);
                 first = next;
