@@ -61,16 +61,18 @@ struct ProfileFigures {
 class ProfileVariants : public TaskScorer {
 public:
     ProfileVariants(std::vector<ModelFolder> models, std::string_view chosen, Strands strands,
-                    std::int64_t batch_tokens)
+                    std::int64_t batch_tokens, std::optional<AllelePasses> passes)
         : TaskScorer(models, chosen),
           models_(std::move(models)),
           networks_(profile_networks(models_)),
           directions_(directions_of(strands)),
-          batch_tokens_(batch_tokens) {
+          batch_tokens_(batch_tokens),
+          passes_(passes.value_or(networks_.front()->device().is_cpu() ? AllelePasses::edited
+                                                                       : AllelePasses::complete)) {
         begin_of = [half = shape().input / 2](std::int64_t position) { return position - half; };
         gives_profiles = true;
         count_offset = tasks::count_offset(link());
-        if (on_cpu()) rows_at_once = rows_on_cpu;
+        if (passes_ == AllelePasses::edited) rows_at_once = rows_on_cpu;
         for (const ModelFolder& model : models_)
             if (const auto component = component_of(model.info)) run.emplace_back("component", *component);
     }
@@ -82,8 +84,9 @@ public:
         std::vector<std::vector<ProfileFigures>> sums(rows.size(),
                                                       std::vector<ProfileFigures>(chosen().size()));
         for (std::size_t model = 0; model < networks_.size(); ++model) {
-            const StrandMean heads =
-                on_cpu() ? edited(model, windows) : complete(model, texts_of(windows), threads);
+            const StrandMean heads = passes_ == AllelePasses::edited
+                                         ? edited(model, windows)
+                                         : complete(model, texts_of(windows), threads);
             add(model, rows, windows, heads, sums);
         }
         for (std::size_t row = 0; row < rows.size(); ++row)
@@ -107,7 +110,6 @@ public:
 
 private:
     const networks::ProfileShape& shape() const { return networks_.front()->shape(); }
-    bool on_cpu() const { return networks_.front()->device().is_cpu(); }
     double reads_in(const at::Tensor& counts, std::int64_t index, std::size_t label) const {
         return counts[index][static_cast<std::int64_t>(label)].item<double>() - count_offset;
     }
@@ -236,13 +238,15 @@ private:
     std::vector<std::shared_ptr<ProfileNetwork>> networks_;
     std::vector<bool> directions_;
     std::int64_t batch_tokens_;
+    AllelePasses passes_;
 };
 
 }  // namespace
 
 std::unique_ptr<VariantScorer> profile_variants(std::vector<ModelFolder> models, std::string_view labels,
-                                                Strands strands, std::int64_t batch_tokens) {
-    return std::make_unique<ProfileVariants>(std::move(models), labels, strands, batch_tokens);
+                                                Strands strands, std::int64_t batch_tokens,
+                                                std::optional<AllelePasses> passes) {
+    return std::make_unique<ProfileVariants>(std::move(models), labels, strands, batch_tokens, passes);
 }
 
 }  // namespace bigbird::tasks

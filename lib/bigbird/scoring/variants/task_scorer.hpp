@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,12 @@ private:
     std::vector<std::size_t> chosen_;
 };
 
-/// A scorer by models that give profiles (tasks/profile_network.hpp). Throws as profile_networks().
+/// How alleles are computed: each window in batches, or of a substitution only what it changes.
+enum class AllelePasses : std::uint8_t { complete, edited };
+/// A scorer by models that give profiles (tasks/profile_network.hpp). `passes`: by default edited on a CPU,
+/// complete elsewhere. Throws as profile_networks().
 std::unique_ptr<VariantScorer> profile_variants(std::vector<ModelFolder> models, std::string_view labels,
-                                                Strands strands, std::int64_t batch_tokens);
+                                                Strands strands, std::int64_t batch_tokens,
+                                                std::optional<AllelePasses> passes = std::nullopt);
 
 }  // namespace bigbird::tasks

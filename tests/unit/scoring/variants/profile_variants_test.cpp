@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants by models that give profiles, against float64 formulas (scripts/checks/make_profile_variant_fixtures.py)
-// and networks that were drawn by hand.
+// Variants by models that give profiles, against float64 formulas
+// (scripts/checks/make_profile_variant_fixtures.py) and networks that were drawn by hand.
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/tasks/table_rows.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/networks/files/profile_folder.hpp"
 #include "bigbird/outputs/effect_background.hpp"
 #include "bigbird/scoring/variants/profile_figures.hpp"
+#include "bigbird/scoring/variants/task_scorer.hpp"
 #include "bigbird/scoring/variants/variants.hpp"
 
 #include <algorithm>
@@ -32,7 +34,9 @@ std::filesystem::path model_file(const std::string& name) {
 
 class Variants {
 public:
-    explicit Variants(const std::string& genome) { write_file(folder_ / "genome.fa", ">c\n" + genome + "\n"); }
+    explicit Variants(const std::string& genome) {
+        write_file(folder_ / "genome.fa", ">c\n" + genome + "\n");
+    }
     std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
 
     template <typename Spec>
@@ -146,21 +150,24 @@ DOCTEST_TEST_CASE("profile_variants: figures are variant-scorer's, of one model,
         const Run run(about);
         VariantSpec spec = run.spec(variants);
         spec.background = variants.background(spec, all.at("peaks"));
-        DOCTEST_CHECK(outputs::read_background(spec.background).peaks == about.at("peaks").get<std::int64_t>());
+        DOCTEST_CHECK(outputs::read_background(spec.background).peaks ==
+                      about.at("peaks").get<std::int64_t>());
         const Table table = variants.table(spec);
         const std::size_t labels = about.at("name") == "groups" ? 2 : 1;
         DOCTEST_REQUIRE((table.size() - 1) * labels == run.rows.size());
         std::map<std::string, double> worst;
         for (std::size_t i = 0; i < run.rows.size(); ++i) {
             const Json& row = run.rows[i];
-            const std::string label = labels == 1 ? "counts" : "counts_" + std::to_string(row[3].get<int>() + 1);
+            const std::string label =
+                labels == 1 ? "counts" : "counts_" + std::to_string(row[3].get<int>() + 1);
             const auto compare = [&](const std::string& name, std::size_t column) {
                 const double wanted = row[column], scale = std::max(1.0, std::abs(wanted));
                 const double found = number_in(table, 1 + i / labels, label + ":" + name);
                 worst[name] = std::max(worst[name], std::abs(found - wanted) / scale);
             };
             std::size_t column = 4;
-            for (const char* name : {"ref", "alt", "log_odds", "log2_fold_change", "jsd", "active_allele_quantile"})
+            for (const char* name :
+                 {"ref", "alt", "log_odds", "log2_fold_change", "jsd", "active_allele_quantile"})
                 compare(name, column++);
         }
         for (const auto& [name, difference] : worst) {
@@ -171,17 +178,19 @@ DOCTEST_TEST_CASE("profile_variants: figures are variant-scorer's, of one model,
     }
 }
 
-DOCTEST_TEST_CASE("profile_distance: the square root of the divergence to base 2, 1 of profiles that are apart") {
+DOCTEST_TEST_CASE(
+    "profile_distance: the square root of the divergence to base 2, 1 of profiles that are apart") {
     DOCTEST_CHECK(profile_distance(std::vector<double>{1, 0, 0, 0}, std::vector<double>{0, 0, 0, 1}, 1) == 1);
     DOCTEST_CHECK(profile_distance(std::vector<double>{2, 2}, std::vector<double>{5, 5}, 1) == 0);
     // scipy.spatial.distance.jensenshannon([0.1, 0.4, 0.5], [0.3, 0.3, 0.4], base=2)
-    DOCTEST_CHECK(profile_distance(std::vector<double>{0.1, 0.4, 0.5}, std::vector<double>{0.3, 0.3, 0.4}, 1) ==
-                  doctest::Approx(0.2166340245).epsilon(1e-8));
+    DOCTEST_CHECK(profile_distance(std::vector<double>{0.1, 0.4, 0.5}, std::vector<double>{0.3, 0.3, 0.4},
+                                   1) == doctest::Approx(0.2166340245).epsilon(1e-8));
     DOCTEST_CHECK(std::isnan(profile_distance(std::vector<double>{NAN, 1}, std::vector<double>{1, 1}, 1)));
 }
 
 DOCTEST_TEST_CASE("profile_distance: of alleles of two lengths only bases that both have are compared") {
-    // Ten positions, the alleles begin at 5. A one-hot profile of every position, and its place with 3 bases more.
+    // Ten positions, the alleles begin at 5. A one-hot profile of every position, and its place with 3 bases
+    // more.
     const auto one_hot = [](std::size_t at) {
         std::vector<double> profile(10, 0.001);
         profile[at] = 1;
@@ -229,9 +238,9 @@ DOCTEST_TEST_CASE("profile_variants: a variant's first base is at half of the wi
         const Variants variants(genome);
         std::filesystem::create_directory(variants / "model");
         networks::write_profile_folder(counter_of_g(input, output), variants / "model");
-        const auto spec = variants.spec<VariantSpec>(
-            {variants / "model"}, record(2501, "A", "G") + record(2501, "A", "AG") + record(2501, "A", "ACC") +
-                                      record(2509, "AG", "A"));
+        const auto spec = variants.spec<VariantSpec>({variants / "model"},
+                                                     record(2501, "A", "G") + record(2501, "A", "AG") +
+                                                         record(2501, "A", "ACC") + record(2509, "AG", "A"));
         const Table table = variants.table(spec);
         DOCTEST_REQUIRE(table.size() == 5);
         const auto jsd = [&](std::size_t row) { return number_in(table, row, "counts:jsd"); };
@@ -242,7 +251,8 @@ DOCTEST_TEST_CASE("profile_variants: a variant's first base is at half of the wi
             DOCTEST_CHECK(jsd(row) < 1e-5);
         for (const auto& [row, more] : {std::pair<std::size_t, int>{1, 1}, {2, 1}, {3, 0}, {4, -1}})
             DOCTEST_CHECK(std::abs(change(row) - more) < 1e-5);
-        DOCTEST_CHECK(number_in(table, 1, "counts:log2_fold_change") == doctest::Approx(1 / std::log(2)).epsilon(1e-5));
+        DOCTEST_CHECK(number_in(table, 1, "counts:log2_fold_change") ==
+                      doctest::Approx(1 / std::log(2)).epsilon(1e-5));
         DOCTEST_CHECK(number_in(table, 1, "counts:ref") == doctest::Approx(std::exp(5) - 1).epsilon(1e-5));
     }
 }
@@ -264,7 +274,8 @@ DOCTEST_TEST_CASE("profile_variants: the windows' edges are (input - output) / 2
         for (const Strands strands : {Strands::none, Strands::only}) {
             spec.strands = strands;
             const Table table = variants.table(spec);
-            DOCTEST_CHECK(number_in(table, 1, "counts:ref") == doctest::Approx(std::exp(seen ? 4 : 3) - 1).epsilon(1e-5));
+            DOCTEST_CHECK(number_in(table, 1, "counts:ref") ==
+                          doctest::Approx(std::exp(seen ? 4 : 3) - 1).epsilon(1e-5));
             DOCTEST_CHECK(number_in(table, 1, "counts:jsd") == 0);
         }
     }
@@ -280,13 +291,13 @@ DOCTEST_TEST_CASE("profile_variants: a row does not depend on the others, and al
     const Table table = variants.table(spec);
     DOCTEST_CHECK(std::vector(table[0].begin() + 10, table[0].end()) ==
                   std::vector<std::string>{"counts:ref", "counts:alt", "counts:difference", "counts:log_odds",
-                                           "counts:log2_fold_change", "counts:jsd", "counts:quantile", "counts:p",
-                                           "counts:active_allele_quantile"});
+                                           "counts:log2_fold_change", "counts:jsd", "counts:quantile",
+                                           "counts:p", "counts:active_allele_quantile"});
     const Table records = read_rows(variants / "effects.vcf", "##");
     DOCTEST_REQUIRE(records.size() == table.size());
     const auto entry_of = [](const std::vector<std::string>& row) {
-        return "|counts|" + row[10] + "|" + row[11] + "|" + row[13] + "|" + row[16] + "|" + row[17] + "|" + row[14] +
-               "|" + row[15] + "|" + row[18] + "|" + row[5] + ";BIGBIRD_MAX=";
+        return "|counts|" + row[10] + "|" + row[11] + "|" + row[13] + "|" + row[16] + "|" + row[17] + "|" +
+               row[14] + "|" + row[15] + "|" + row[18] + "|" + row[5] + ";BIGBIRD_MAX=";
     };
     for (std::size_t i = 1; i < table.size(); ++i)
         DOCTEST_CHECK(records[i][7].find(entry_of(table[i])) != std::string::npos);
@@ -298,8 +309,8 @@ DOCTEST_TEST_CASE("profile_variants: a row does not depend on the others, and al
     std::size_t row = 1;
     for (std::size_t begin = 0; begin < run.records.size(); ++row) {
         const std::size_t end = run.records.find('\n', begin) + 1;
-        auto alone = variants.spec<VariantSpec>(run.models, run.records.substr(begin, end - begin) +
-                                                                record(5, "A", "<DEL>"));
+        auto alone = variants.spec<VariantSpec>(
+            run.models, run.records.substr(begin, end - begin) + record(5, "A", "<DEL>"));
         alone.background = spec.background;
         alone.threads = 1;
         const Table one = variants.table(alone);
@@ -315,6 +326,39 @@ DOCTEST_TEST_CASE("profile_variants: a row does not depend on the others, and al
     DOCTEST_CHECK(forecast.seconds > 0);
 }
 
+DOCTEST_TEST_CASE("profile_variants: complete windows in batches, as on a GPU, give the same") {
+    const Json all = fixture();
+    const Variants variants(all.at("genome"));
+    for (const char* name : {"one", "strands", "groups"}) {
+        const Run run = run_of(all, name);
+        const VariantSpec spec = run.spec(variants);
+        const auto reference = genome::open_references(spec.references);
+        std::vector<std::vector<AlleleEffects>> found;
+        for (const AllelePasses passes : {AllelePasses::edited, AllelePasses::complete}) {
+            const auto scorer = profile_variants(
+                open_models(run.models, examples::Task::chromatin, {.component = run.component}), "",
+                Strands::average, 2 * 266, passes);
+            rows::VariantRows source(spec.variants, *reference, scorer->window, nullptr, scorer->begin_of);
+            std::vector<rows::VariantRow> rows;
+            while (auto row = source.next()) {
+                source.fill(*row);
+                rows.push_back(std::move(*row));
+            }
+            found.push_back(scorer->score(rows, 2));
+        }
+        DOCTEST_REQUIRE(found[0].size() == found[1].size());
+        for (std::size_t i = 0; i < found[0].size(); ++i) {
+            DOCTEST_REQUIRE(found[0][i].size() == (std::string(name) == "groups" ? 2 : 1));
+            for (std::size_t label = 0; label < found[0][i].size(); ++label) {
+                const AlleleEffect &a = found[0][i][label], &b = found[1][i][label];
+                DOCTEST_CHECK(std::abs(a.alt - b.alt) <= 1e-5F * std::abs(a.alt));
+                DOCTEST_CHECK(std::abs(a.log2_fold_change - b.log2_fold_change) < 1e-5F);
+                DOCTEST_CHECK(std::abs(a.jsd - b.jsd) < 1e-5F);
+            }
+        }
+    }
+}
+
 DOCTEST_TEST_CASE("profile_variants: p and quantile are of log_odds, by shuffled variants") {
     const Json all = fixture();
     const Variants variants(all.at("genome"));
@@ -326,14 +370,17 @@ DOCTEST_TEST_CASE("profile_variants: p and quantile are of log_odds, by shuffled
     DOCTEST_CHECK(table[0].back() == "counts:p");  // no peaks
     for (std::size_t i = 1; i < table.size(); ++i) {
         const double effect = number_in(table, i, "counts:log_odds");
-        DOCTEST_CHECK(number_in(table, i, "counts:p") == doctest::Approx(background.p(0, effect)).epsilon(1e-3));
+        DOCTEST_CHECK(number_in(table, i, "counts:p") ==
+                      doctest::Approx(background.p(0, effect)).epsilon(1e-3));
         DOCTEST_CHECK(number_in(table, i, "counts:quantile") ==
                       doctest::Approx(background.quantile(0, effect)).epsilon(1e-3));
-        DOCTEST_CHECK(number_in(table, i, "top_p") == doctest::Approx(background.p_of_largest(effect)).epsilon(1e-3));
+        DOCTEST_CHECK(number_in(table, i, "top_p") ==
+                      doctest::Approx(background.p_of_largest(effect)).epsilon(1e-3));
     }
     spec.quantities = "jsd,active-allele-quantile";
-    DOCTEST_CHECK(message_of<ConfigError>([&] { variants.table(spec); })
-                      .starts_with("--write active-allele-quantile needs a background with peaks"));
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      variants.table(spec);
+                  }).starts_with("--write active-allele-quantile needs a background with peaks"));
 }
 
 DOCTEST_TEST_CASE("profile_variants: a background of another component or of other folds is refused") {
@@ -345,8 +392,9 @@ DOCTEST_TEST_CASE("profile_variants: a background of another component or of oth
     DOCTEST_CHECK(variants.table(spec)[0].back() == "counts:active_allele_quantile");
     const auto refusal = [&] { return message_of<InputError>([&] { variants.table(spec); }); };
     spec.component = networks::Component::joined;
-    DOCTEST_CHECK(refusal().find("is a background of other options (component nobias, not component joined)") !=
-                  std::string::npos);
+    DOCTEST_CHECK(
+        refusal().find("is a background of other options (component nobias, not component joined)") !=
+        std::string::npos);
     spec.component = std::nullopt;
     spec.models.push_back(model_file("bias.h5"));
     DOCTEST_CHECK(refusal().find("is a background of another model (") != std::string::npos);
@@ -354,20 +402,24 @@ DOCTEST_TEST_CASE("profile_variants: a background of another component or of oth
     DOCTEST_CHECK(refusal().find("is a background of another model (") != std::string::npos);
 }
 
-DOCTEST_TEST_CASE("build_background: peaks are drawn, each window once, and those off the reference left out") {
+DOCTEST_TEST_CASE(
+    "build_background: peaks are drawn, each window once, and those off the reference left out") {
     const Json all = fixture();
     const Variants variants(all.at("genome"));
     const VariantSpec spec = run_of(all, "one").spec(variants);
-    const std::string row = "c\t1000\t1200\t.\t0\t.\t0\t0\t0\t100\n", near_end = "c\t0\t200\t.\t0\t.\t0\t0\t0\t132\n";
+    const std::string row = "c\t1000\t1200\t.\t0\t.\t0\t0\t0\t100\n",
+                      near_end = "c\t0\t200\t.\t0\t.\t0\t0\t0\t132\n";
     // The same window by its middle; one base on the contig more; the last that fits.
     const auto count = [&](const std::string& peaks) {
         return outputs::read_background(variants.background(spec, peaks)).peaks;
     };
     DOCTEST_CHECK(count(row + row + "c\t1050\t1150\n" + near_end) == 1);
     DOCTEST_CHECK(count(row + "c\t0\t200\t.\t0\t.\t0\t0\t0\t133\n" + near_end) == 2);
-    DOCTEST_CHECK(count(row + "c\t2800\t3000\t.\t0\t.\t0\t0\t0\t67\n" + "c\t2800\t3000\t.\t0\t.\t0\t0\t0\t68\n") == 1);
-    DOCTEST_CHECK(message_of<InputError>([&] { count(near_end); })
-                      .find("has no peak whose window of 266 bases is on the reference") != std::string::npos);
+    DOCTEST_CHECK(
+        count(row + "c\t2800\t3000\t.\t0\t.\t0\t0\t0\t67\n" + "c\t2800\t3000\t.\t0\t.\t0\t0\t0\t68\n") == 1);
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      count(near_end);
+                  }).find("has no peak whose window of 266 bases is on the reference") != std::string::npos);
     BackgroundSpec few;
     static_cast<EffectSpec&>(few) = spec;
     few.regions = variants / "many.bed";
