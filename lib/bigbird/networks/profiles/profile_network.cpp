@@ -4,7 +4,6 @@
 #include "bigbird/bins/stem.hpp"
 #include "bigbird/model/layers/layers.hpp"
 #include "bigbird/networks/profiles/profile_state.hpp"
-#include "bigbird/networks/profiles/workers.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -16,7 +15,7 @@ namespace bigbird::networks {
 
 namespace {
 
-using Parts = std::vector<std::pair<std::string, ProfileShape>>;
+using PartShapes = std::vector<std::pair<std::string, ProfileShape>>;
 
 at::Tensor parameter(torch::nn::Module& of, const std::string& name, at::IntArrayRef sizes) {
     return of.register_parameter(name, at::zeros(sizes));
@@ -62,8 +61,8 @@ std::vector<at::Tensor> tensors_of(const PartTensors& part) {
     return all;
 }
 
-Parts shapes_of(const ProfileModel& model) {
-    Parts parts;
+PartShapes shapes_of(const ProfileModel& model) {
+    PartShapes parts;
     for (const ProfilePart& part : model.parts)
         parts.emplace_back(part.name, part.shape);
     return parts;
@@ -71,7 +70,7 @@ Parts shapes_of(const ProfileModel& model) {
 
 }  // namespace
 
-ProfileNetImpl::ProfileNetImpl(Parts parts) : state_(std::make_shared<State>()) {
+ProfileNetImpl::ProfileNetImpl(PartShapes parts) : state_(std::make_shared<State>()) {
     for (const auto& [name, shape] : parts) {
         shape.validate();
         if (name.empty()) {
@@ -115,7 +114,7 @@ bool ProfileNetImpl::State::has_kernels() const {
     return parts.front().stem.is_cpu() && parts.front().stem.scalar_type() == at::kFloat;
 }
 
-std::shared_ptr<const std::vector<PackedPart>> ProfileNetImpl::State::packed() {
+Parts ProfileNetImpl::State::packed() {
     const std::scoped_lock lock(mutex_);
     std::vector<std::uint64_t> now;
     bool tells = true;  // a tensor made in inference mode does not say when it was changed
@@ -142,10 +141,12 @@ ProfileHeads ProfileNetImpl::scores(const at::Tensor& codes) const {
     const at::Tensor from = codes.contiguous();
     const auto* const windows = from.const_data_ptr<std::uint8_t>();
     HeadsWriter to(shape(), codes.size(0), true);
-    Workers<WholeWorker> workers([&](int threads) { return std::make_unique<WholeWorker>(*packed, false, threads); });
-    workers.run(codes.size(0), at::get_num_threads(), [&](WholeWorker& worker, std::int64_t w) {
+    std::unique_ptr<ScoredWindows> memory = state_->scored.take();
+    if (!memory || memory->parts != packed) memory = std::make_unique<ScoredWindows>(packed);
+    memory->workers.run(codes.size(0), at::get_num_threads(), [&](WholeWorker& worker, std::int64_t w) {
         to.put(w, worker.heads(windows + w * shape().input, true));
     });
+    state_->scored.give(std::move(memory));
     return to.heads();
 }
 

@@ -54,13 +54,15 @@ RowTable::RowTable(const PackedPart& part)
     : rows_(static_cast<std::size_t>(part.shape().input + 2 * part.margin()), part.zero()),
       margin_(part.margin()) {}
 
-Words::Words(const PackedPart& part, const std::uint8_t* codes)
+Words::Words(const PackedPart& part)
     : left_(part.stem_left()),
       margin_(part.shape().stem + word_letters),
       letters_(static_cast<std::size_t>(part.shape().input + 2 * margin_ + word_letters), 4),
-      words_(static_cast<std::size_t>(part.shape().input + 2 * margin_), words_in_all - 1) {
-    for (std::int64_t base = 0; base < part.shape().input; ++base)
-        put(base, codes[base]);
+      words_(static_cast<std::size_t>(part.shape().input + 2 * margin_), words_in_all - 1) {}
+
+void Words::put_all(std::span<const std::uint8_t> codes) {
+    for (std::size_t base = 0; base < codes.size(); ++base)
+        put(static_cast<std::int64_t>(base), codes[base]);
 }
 
 void Words::put(std::int64_t base, std::uint8_t code) {
@@ -71,7 +73,7 @@ void Words::put(std::int64_t base, std::uint8_t code) {
 }
 
 WindowPass::WindowPass(const PackedPart& part, bool keeps)
-    : part_(part), stages_(part.stages(), RowTable(part)), product_rows_(part) {
+    : part_(part), words_(part), stages_(part.stages(), RowTable(part)), product_rows_(part) {
     const std::int64_t row = part.row();
     for (std::size_t b = 0; b < (keeps ? part.stages() : std::min<std::size_t>(2, part.stages())); ++b)
         buffers_.emplace_back(part.range(b).size() * row);  // stages become shorter
@@ -99,12 +101,12 @@ void WindowPass::compute(const std::uint8_t* codes, Crew& crew) {
 }
 
 void WindowPass::stem_rows(const std::uint8_t* codes, Crew& crew) {
-    const Words words(part_, codes);
+    words_.put_all({codes, static_cast<std::size_t>(part_.shape().input)});
     const PositionRange range = part_.range(0);
     const std::int64_t block = part_.kernels().most_rows;
     crew.run(blocks_of(range.size(), block), 0, [&](std::int64_t b, float*) {
         const std::int64_t first = b * block;
-        part_.kernels().stem(part_.stem(), words.at(range.begin + first), std::min(block, range.size() - first),
+        part_.kernels().stem(part_.stem(), words_.at(range.begin + first), std::min(block, range.size() - first),
                              rows_[0].data() + first);
     });
 }

@@ -42,7 +42,8 @@ private:
 /// Words of three letters (profile_kernels.hpp) at each base, N beyond the window's ends.
 class Words {
 public:
-    Words(const PackedPart& part, const std::uint8_t* codes);
+    explicit Words(const PackedPart& part);
+    void put_all(std::span<const std::uint8_t> codes);
     /// Replaces a base.
     void put(std::int64_t base, std::uint8_t code);
     /// Those that the stem reads at a position.
@@ -81,6 +82,7 @@ private:
     void multiply_profile(Crew& crew);
 
     const PackedPart& part_;
+    Words words_;
     std::vector<Floats> buffers_;   ///< stages take turns, if they are not kept
     std::vector<RowTable> stages_;
     std::vector<std::vector<float*>> rows_;  ///< of each stage, of its range
@@ -93,7 +95,9 @@ private:
 /// after the other. For networks without Cherimoya's norm.
 class EditedPass {
 public:
-    EditedPass(const WindowPass& whole, const std::uint8_t* codes);
+    explicit EditedPass(const WindowPass& whole);
+    /// Takes the window that `whole` has computed.
+    void begin(const std::uint8_t* codes);
     PartHeads heads(const bins::Substitution& edit, bool profile, Crew& crew);
 
 private:
@@ -104,7 +108,7 @@ private:
 
     const WindowPass& whole_;
     const PackedPart& part_;
-    std::vector<std::uint8_t> codes_;
+    const std::uint8_t* codes_ = nullptr;
     Words words_;
     std::vector<RowTable> stages_;
     RowTable product_rows_;
