@@ -34,6 +34,7 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
     if (spec.variants == "-")
         throw ConfigError("--dry-run reads the variants twice: give --variants as a file");
     VariantWork work(spec, false);
+    VariantScorer& scorer = *work.scorer;
     VariantForecast forecast;
     auto kept = keep_runs(work.rows, rows::count_variant_rows(spec.variants), forecast.alleles);
     double seconds = 0;
@@ -43,14 +44,16 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
         stop_if_asked();
         if (seconds > seconds_of_trial) break;
         std::span<rows::VariantRow> run = kept[index];
-        if (several && run.size() > 1) {  // the rows before a run would have paid for its first window
+        if (scorer.rows_at_once < run.size()) {  // a row takes long, and has a window of its own
+            run = run.first(cold ? 1 : scorer.rows_at_once);
+        } else if (several && run.size() > 1) {  // the rows before a run would have paid for its first window
             work.rows.fill(run.front());
-            work.scorer->score(run.first(1), work.threads);
+            scorer.score(run.first(1), work.threads);
             run = run.subspan(1);
         }
         const auto begin = std::chrono::steady_clock::now();
         fill_rows(work.rows, run, work.threads);
-        const std::vector<AlleleEffects> effects = work.scorer->score(run, work.threads);
+        const std::vector<AlleleEffects> effects = scorer.score(run, work.threads);
         const auto taken = std::chrono::steady_clock::now() - begin;
         if (std::exchange(cold, false)) continue;
         seconds += std::chrono::duration<double>(taken).count();
