@@ -41,6 +41,7 @@ struct ProfileShape {
     std::vector<std::int64_t> groups{1};
     double count_offset = 1;  ///< reads = exp(log count) - count_offset
     double residual_scale = 0.15;
+    std::int64_t expansion = 2;  ///< Cherimoya's inner features are this times filters
 
     std::int64_t columns() const;
     std::int64_t dilation(std::int64_t layer) const { return std::int64_t{1} << (layer + (pads() ? 0 : 1)); }
