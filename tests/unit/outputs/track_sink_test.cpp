@@ -101,6 +101,36 @@ DOCTEST_TEST_CASE("track_sink: a bigWig reads back") {
                       {0, 5, 10, 8}, {1, 0, 100, 2}, {1, 100, 200, 3}, {1, 200, 300, 4}, {1, 400, 600, 1}});
 }
 
+DOCTEST_TEST_CASE("profile_track: overlapping rows are cut between their middles, rows beyond a contig at its ends") {
+    const TempDir folder;
+    const auto sink = outputs::profile_track(folder / "p.bedgraph", Overwrite::refuse, outputs::Kind::bedgraph,
+                                             two_contigs);
+    const auto add = [&](const std::string& contig, std::int64_t begin, std::int64_t end) {
+        std::vector<float> values;
+        for (std::int64_t base = begin; base < end; ++base)
+            values.push_back(static_cast<float>(end * 1000 + base));
+        sink->add({contig, begin, end}, values);
+    };
+    add("chr1", 14, 24);  // middle 19, and that of the next row 16: cut at 17
+    add("1", 11, 21);
+    add("2", 996, 1006);
+    add("2", -6, 4);
+    add("3", 0, 10);
+    sink->commit();
+    std::string expected;
+    const auto expect = [&](const std::string& contig, std::int64_t begin, std::int64_t end, std::int64_t row_end) {
+        for (std::int64_t base = begin; base < end; ++base) {
+            expected += contig + "\t" + std::to_string(base) + "\t" + std::to_string(base + 1) + "\t" +
+                        std::to_string(row_end * 1000 + base) + "\n";
+        }
+    };
+    expect("2", 0, 4, 4);
+    expect("2", 996, 1000, 1006);
+    expect("1", 11, 17, 21);
+    expect("1", 17, 24, 24);
+    DOCTEST_CHECK(read_file(folder / "p.bedgraph") == expected);
+}
+
 DOCTEST_TEST_CASE("track_sink: a bigWig without a value has an empty index, which readers need") {
     const TempDir folder;
     const std::string path = (folder / "e.bw").string();
