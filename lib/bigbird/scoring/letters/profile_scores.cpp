@@ -32,9 +32,8 @@ public:
         const auto around = [&](std::int64_t begin, std::int64_t end) {
             return all_.slice(1, begin, end).expand({letters.size(0), -1, -1});
         };
-        return at::cat({around(0, begin_), letters.narrow(1, first_, count_),
-                        around(begin_ + count_, all_.size(1))},
-                       1);
+        return at::cat(
+            {around(0, begin_), letters.narrow(1, first_, count_), around(begin_ + count_, all_.size(1))}, 1);
     }
 
 private:
@@ -54,7 +53,8 @@ std::vector<at::Tensor> centered_logits(const at::Tensor& profile, const network
 }
 
 /// Scores of windows, (windows, 4 letters a base), of one network.
-bins::LetterScores scores_of(const networks::ProfileNet& net, AttributionTarget target, const at::Tensor& own) {
+bins::LetterScores scores_of(const networks::ProfileNet& net, AttributionTarget target,
+                             const at::Tensor& own) {
     if (target == AttributionTarget::counts)
         return [net](const at::Tensor& letters) { return net.ptr()->forward(letters).counts; };
     const at::NoGradGuard no_gradients;
@@ -76,8 +76,7 @@ bins::LetterScores scores_of(const networks::ProfileNet& net, AttributionTarget 
 std::vector<RowScore> profile_scores(std::span<const ModelFolder> models, Strands strands,
                                      AttributionTarget target, const genome::Interval& where,
                                      const SequenceOf& sequence_of) {
-    const genome::Interval window =
-        Placement(models, true).parts(where, genome::Strand::none).front().window;
+    const genome::Interval window = Placement(models, true).parts(where, genome::Strand::none).front().window;
     const LettersInWindow letters(window, where, sequence_of(window), models.front().network->device());
     std::vector<RowScore> all;
     for (const auto& network : profile_networks(models)) {
@@ -88,9 +87,10 @@ std::vector<RowScore> profile_scores(std::span<const ModelFolder> models, Strand
                 return reverse ? bases.flip({1, 2}) : bases;
             };
             const bins::LetterScores scores = scores_of(network->net(), target, turned(letters.own()));
-            all.push_back(
-                {[letters, turned, scores](const at::Tensor& given) { return scores(turned(letters.with(given))); },
-                 std::max<std::int64_t>(1, most_in_trunk / in_trunk)});
+            all.push_back({[letters, turned, scores](const at::Tensor& given) {
+                               return scores(turned(letters.with(given)));
+                           },
+                           std::max<std::int64_t>(1, most_in_trunk / in_trunk)});
         }
     }
     return all;

@@ -7,7 +7,8 @@
 
 namespace bigbird::tasks {
 
-ProfileReadings::ProfileReadings(std::span<const ModelFolder> models, Strands strands, const std::string& dna) {
+ProfileReadings::ProfileReadings(std::span<const ModelFolder> models, Strands strands,
+                                 const std::string& dna) {
     const at::InferenceMode inference;
     const auto networks = profile_networks(models);
     shape_ = networks.front()->shape();

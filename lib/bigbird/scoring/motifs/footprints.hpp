@@ -25,9 +25,9 @@ public:
     /// `models`: profile_networks(). `dna`: the window's normalized sequence.
     ProfileReadings(std::span<const ModelFolder> models, Strands strands, const std::string& dna);
 
-    /// Reads, (texts, groups) as EditedWindow::edited() has them, and profiles, (texts, output, columns), both
-    /// float64 on the CPU. The profiles of a group are the sum over models and strands of probabilities times
-    /// reads, divided by its sum over all positions and columns.
+    /// Reads, (texts, groups) as EditedWindow::edited() has them, and profiles, (texts, output, columns),
+    /// both float64 on the CPU. The profiles of a group are the sum over models and strands of probabilities
+    /// times reads, divided by its sum over all positions and columns.
     std::pair<at::Tensor, at::Tensor> of(std::span<const std::string> texts) const;
 
 private:
@@ -49,8 +49,8 @@ public:
     void add_background(const at::Tensor& profile);
     /// Those of insertions from `first` on, in the background.
     void add_insertions(std::size_t first, const at::Tensor& profiles);
-    /// Writes the rows of an insertion: `head`, the column's name, the position relative to the motif's middle
-    /// base, which is base size / 2 of it, and the mean probability there with and without the motif.
+    /// Writes the rows of an insertion: `head`, the column's name, the position relative to the motif's
+    /// middle base, which is base size / 2 of it, and the mean probability there with and without the motif.
     void write(std::size_t insertion, const std::string& head, const ModelFolder& model,
                genome::TextOutput& output) const;
 

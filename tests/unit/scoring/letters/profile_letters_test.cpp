@@ -170,7 +170,9 @@ DOCTEST_TEST_CASE("attribute: contributions to a profile sum to the difference o
         double wanted = 0;
         for (const bool reverse : {false, true}) {
             const std::string own = window(fixture.genome()), other = window(fixture.without(480, 520));
-            wanted += (profile_score(*network, own, own, reverse) - profile_score(*network, other, own, reverse)) / 2;
+            wanted +=
+                (profile_score(*network, own, own, reverse) - profile_score(*network, other, own, reverse)) /
+                2;
         }
         DOCTEST_CHECK(std::abs(wanted) > 1e-3);
         DOCTEST_CHECK(found == doctest::Approx(wanted).epsilon(1e-3));
@@ -184,16 +186,19 @@ DOCTEST_TEST_CASE("attribute: contributions to a profile sum to the difference o
             network->net()->forward(letters).profile.narrow(2, 0, network->shape().groups.front()).flatten(1);
         (logits.softmax(1).detach() * (logits - logits.mean(1, true))).sum().backward();
         for (const std::int64_t base : {480, 490, 519}) {
-            const std::size_t letter = std::string("ACGT").find(fixture.genome()[static_cast<std::size_t>(base)]);
-            DOCTEST_CHECK(own_of(rows[static_cast<std::size_t>(base - 480)]) ==
-                          doctest::Approx(letters.grad()[0][base - begin][static_cast<std::int64_t>(letter)]
-                                              .item<double>())
-                              .epsilon(1e-3));
+            const std::size_t letter =
+                std::string("ACGT").find(fixture.genome()[static_cast<std::size_t>(base)]);
+            DOCTEST_CHECK(
+                own_of(rows[static_cast<std::size_t>(base - 480)]) ==
+                doctest::Approx(
+                    letters.grad()[0][base - begin][static_cast<std::int64_t>(letter)].item<double>())
+                    .epsilon(1e-3));
         }
     }
 }
 
-DOCTEST_TEST_CASE("attribute: a complete window with shuffles, folds, a contig's end, arrays for TF-MoDISco") {
+DOCTEST_TEST_CASE(
+    "attribute: a complete window with shuffles, folds, a contig's end, arrays for TF-MoDISco") {
     const ProfileFixture fixture;
     AttributeSpec spec = fixture.attribution({"chrombpnet_nobias.h5"}, "c\t200\t466\nc\t744\t1010\n");
     spec.method = AttributionMethod::deeplift;
@@ -201,7 +206,8 @@ DOCTEST_TEST_CASE("attribute: a complete window with shuffles, folds, a contig's
     spec.shuffles = 3;
     for (const auto target : {AttributionTarget::counts, AttributionTarget::profile}) {
         spec.target = target;
-        spec.outputs.paths = {fixture / "found.tsv", fixture / "x.npz", fixture / "x.h5", fixture / "x.bedgraph"};
+        spec.outputs.paths = {fixture / "found.tsv", fixture / "x.npz", fixture / "x.h5",
+                              fixture / "x.bedgraph"};
         const AttributeReport report = attribute(spec);
         DOCTEST_CHECK(report.bases == 2 * input);
         DOCTEST_CHECK(report.tiled == 0);
@@ -228,7 +234,8 @@ DOCTEST_TEST_CASE("attribute: a complete window with shuffles, folds, a contig's
         each.push_back(fixture.found(spec));
     }
     for (const std::size_t base : {std::size_t{0}, std::size_t{20}, std::size_t{39}}) {
-        const double first = (own_of(each[0][base]) + own_of(each[1][base])) / 2, second = own_of(each[2][base]);
+        const double first = (own_of(each[0][base]) + own_of(each[1][base])) / 2,
+                     second = own_of(each[2][base]);
         DOCTEST_CHECK(own_of(each[0][base]) != doctest::Approx(own_of(each[1][base])).epsilon(1e-3));
         DOCTEST_CHECK(own_of(each[3][base]) == doctest::Approx((first + second) / 2).epsilon(1e-3));
     }
@@ -240,9 +247,9 @@ DOCTEST_TEST_CASE("attribute: records of other lengths than the window, longer r
     spec.method = AttributionMethod::deeplift;
     spec.strands = Strands::none;
     const std::string middle = fixture.genome().substr(400, input);
-    spec.sequences = fixture.file("records.fa", ">long\n" + fixture.genome().substr(390, input + 20) +
-                                                    "\n>window\n" + middle + "\n>brief\n" + middle.substr(100, 60) +
-                                                    "\n");
+    spec.sequences =
+        fixture.file("records.fa", ">long\n" + fixture.genome().substr(390, input + 20) + "\n>window\n" +
+                                       middle + "\n>brief\n" + middle.substr(100, 60) + "\n");
     spec.regions.clear();
     spec.references.clear();
     const Rows rows = fixture.found(spec);
@@ -262,7 +269,8 @@ DOCTEST_TEST_CASE("attribute: records of other lengths than the window, longer r
     fixture.write_model("bins", *network, small_bins_info(motif_bins()));
     spec.models = {fixture / "bins"};
     spec.target = AttributionTarget::counts;
-    DOCTEST_CHECK_THROWS_WITH(attribute(spec), doctest::Contains("--target needs a model that gives profiles"));
+    DOCTEST_CHECK_THROWS_WITH(attribute(spec),
+                              doctest::Contains("--target needs a model that gives profiles"));
 }
 
 DOCTEST_TEST_CASE("attribute: of bpnet-lite's networks what tangermeme says of the same references") {
@@ -273,14 +281,16 @@ DOCTEST_TEST_CASE("attribute: of bpnet-lite's networks what tangermeme says of t
         DOCTEST_CAPTURE(profile);
         const auto component = fixture.at("component").get<std::string>();
         Job job;
-        if (!component.empty()) job.component = parse_choice(networks::component_words, "component", component);
+        if (!component.empty())
+            job.component = parse_choice(networks::component_words, "component", component);
         const fs::path paths[] = {profile_model(name)};
         const std::vector<ModelFolder> models = open_models(paths, std::nullopt, job);
         for (at::Tensor& parameter : models.front().network->module()->parameters())
             parameter.requires_grad_(false);
         const auto dna = fixture.at("dna").get<std::string>();
         const RowScore score =
-            profile_scores(models, Strands::none, profile ? AttributionTarget::profile : AttributionTarget::counts,
+            profile_scores(models, Strands::none,
+                           profile ? AttributionTarget::profile : AttributionTarget::counts,
                            {"record", 0, std::ssize(dna)}, sequence_of_record(dna))
                 .front();
         const auto letters = [](const std::string& text) {
@@ -290,8 +300,8 @@ DOCTEST_TEST_CASE("attribute: of bpnet-lite's networks what tangermeme says of t
         for (const Json& text : fixture.at("references"))
             references.push_back(letters(text.get<std::string>()));
         const std::size_t labels[] = {0};
-        const at::Tensor found = bins::deeplift({score.scores, letters(dna), labels, score.at_once},
-                                                at::stack(references))[0];
+        const at::Tensor found =
+            bins::deeplift({score.scores, letters(dna), labels, score.at_once}, at::stack(references))[0];
         std::vector<at::Tensor> wanted;
         for (const Json& row : fixture.at("contributions"))
             wanted.push_back(at::tensor(row.get<std::vector<double>>(), at::kDouble));
@@ -323,13 +333,15 @@ DOCTEST_TEST_CASE("predict_mutagenesis: substitutions of profile models are pred
         const Rows rows = fixture.effects(spec);
         DOCTEST_REQUIRE(rows.size() == 200);
         const double before = fixture.scores(spec, fixture.genome(), bed)[0];
-        for (const std::size_t at : {std::size_t{450}, std::size_t{455}, std::size_t{550}, std::size_t{649}}) {
+        for (const std::size_t at :
+             {std::size_t{450}, std::size_t{455}, std::size_t{550}, std::size_t{649}}) {
             std::string changed = fixture.genome();
             changed[at] = changed[at] == 'G' ? 'T' : 'G';
             const double after = fixture.scores(spec, changed, bed)[0],
                          found = std::stod(rows[at - 450][6 + std::string("ACGT").find(changed[at])]);
-            DOCTEST_CHECK(found == doctest::Approx(std::log(after + one.offset) - std::log(before + one.offset))
-                                       .epsilon(2e-3));
+            DOCTEST_CHECK(
+                found ==
+                doctest::Approx(std::log(after + one.offset) - std::log(before + one.offset)).epsilon(2e-3));
             DOCTEST_CHECK(own_of(rows[at - 450]) == 0);
         }
         DOCTEST_CHECK(holds(read_file(fixture / "found.tsv"), "##effect=log_ratio\n"));
@@ -365,12 +377,14 @@ DOCTEST_TEST_CASE("predict_mutagenesis: deletions and shuffles of profile models
     DOCTEST_CHECK(fixture.effects(spec).size() == 31);
     spec.shuffled = 0;
     spec.score = MutagenesisScore::own_bin;
-    DOCTEST_CHECK_THROWS_WITH(predict_mutagenesis(spec), doctest::Contains("--score own-bin needs a bin model"));
+    DOCTEST_CHECK_THROWS_WITH(predict_mutagenesis(spec),
+                              doctest::Contains("--score own-bin needs a bin model"));
     spec.score = MutagenesisScore::region;
     const Rows of_region = fixture.effects(spec);
     spec.regions.clear();
     spec.references.clear();
-    spec.sequences = fixture.file("record.fa", ">x\n" + fixture.genome().substr(500 - input / 2, input) + "\n");
+    spec.sequences =
+        fixture.file("record.fa", ">x\n" + fixture.genome().substr(500 - input / 2, input) + "\n");
     const Rows of_record = fixture.effects(spec);
     DOCTEST_REQUIRE(of_record.size() == static_cast<std::size_t>(input));
     for (const std::size_t base : {std::size_t{0}, std::size_t{39}})

@@ -63,7 +63,8 @@ std::vector<double> footprint(const ModelFolder& model, const std::string& windo
         const std::size_t group[] = {0};
         const networks::ProfileHeads heads = network->heads(encoded, group);
         const at::Tensor logits = heads.profile[0].to(at::kDouble).flatten().contiguous();
-        std::vector<double> own(logits.const_data_ptr<double>(), logits.const_data_ptr<double>() + logits.numel());
+        std::vector<double> own(logits.const_data_ptr<double>(),
+                                logits.const_data_ptr<double>() + logits.numel());
         double sum = 0;
         for (double& value : own)
             sum += value = std::exp(value);
@@ -84,12 +85,14 @@ std::vector<double> footprint(const ModelFolder& model, const std::string& windo
 
 }  // namespace
 
-DOCTEST_TEST_CASE("marginalize_motifs: effects and profiles of a published model, as predict and loops have them") {
+DOCTEST_TEST_CASE(
+    "marginalize_motifs: effects and profiles of a published model, as predict and loops have them") {
     const ProfileMotifs fixture;
     const std::vector<std::size_t> middles{400, 801};
     const MarginalizeSpec spec = fixture.marginalize("chrombpnet_nobias.h5", "c\t390\t410\nc\t800\t803\n");
     DOCTEST_CHECK(marginalize_motifs(spec) == 2);
-    const TableRows rows = read_rows(fixture / "out", "#"), profile = read_rows(fixture / "profile.tsv", "##");
+    const TableRows rows = read_rows(fixture / "out", "#"),
+                    profile = read_rows(fixture / "profile.tsv", "##");
     DOCTEST_REQUIRE(rows.size() == 2);
     DOCTEST_REQUIRE(profile.size() == 1 + 2 * output);
     DOCTEST_CHECK(profile[0] ==
@@ -135,7 +138,8 @@ DOCTEST_TEST_CASE("marginalize_motifs: effects and profiles of a published model
     DOCTEST_CHECK(read_file(fixture / "out") == table);
 }
 
-DOCTEST_TEST_CASE("marginalize_motifs: profiles of two strands, of shuffled backgrounds, and what is refused") {
+DOCTEST_TEST_CASE(
+    "marginalize_motifs: profiles of two strands, of shuffled backgrounds, and what is refused") {
     const ProfileMotifs fixture;
     MarginalizeSpec spec = fixture.marginalize("bpnet.h5", "c\t400\t401\n");
     marginalize_motifs(spec);
@@ -163,7 +167,8 @@ DOCTEST_TEST_CASE("marginalize_motifs: profiles of two strands, of shuffled back
                               doctest::Contains("--profile needs a model that gives profiles"));
 }
 
-DOCTEST_TEST_CASE("published models of profiles: embed, motifs export and finetune say that they do not take them") {
+DOCTEST_TEST_CASE(
+    "published models of profiles: embed, motifs export and finetune say that they do not take them") {
     const ProfileMotifs fixture;
     const fs::path path = test_data("models/profiles/chrombpnet_nobias.h5");
     const ModelFolder model = open_model(path, std::nullopt, at::kCPU);
