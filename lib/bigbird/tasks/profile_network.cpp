@@ -8,6 +8,7 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/networks/files/profile_folder.hpp"
 
 #include <ATen/ATen.h>
 
@@ -202,6 +203,13 @@ std::shared_ptr<ProfileNetwork> network_of(networks::ProfileNet net, const netwo
     return std::make_shared<PublishedNetwork>(std::move(net));
 }
 
+rows::LabelTable labels_of(const networks::ProfileModel& model) {
+    std::vector<rows::Label> labels;
+    for (std::string& name : networks::profile_labels(model.parts.front().shape.groups.size()))
+        labels.push_back({.name = std::move(name)});
+    return rows::LabelTable(std::move(labels));
+}
+
 }  // namespace
 
 ModelFolder open_profile_file(const fs::path& path, std::optional<networks::Component> component,
@@ -212,7 +220,7 @@ ModelFolder open_profile_file(const fs::path& path, std::optional<networks::Comp
     info.network["component"] = model.component();
     const LinkFunction link = info.link();
     return {.info = std::move(info),
-            .labels = networks::profile_labels(model.parts.front().shape.groups.size()),
+            .labels = labels_of(model),
             .sha256 = model.sha256,
             .network = network_of(networks::ProfileNet(model), model, path, device),
             .calibration = {.link = link}};
@@ -222,7 +230,7 @@ std::shared_ptr<ProfileNetwork> load_profile_network(const fs::path& directory, 
                                                      std::optional<networks::Component> component,
                                                      const at::Device& device) {
     const networks::ProfileModel model = networks::chosen(
-        networks::profile_model_from(info.network, directory / "config.json"), component, directory);
+        networks::profile_model_from({{"network", info.network}}, directory / "config.json"), component, directory);
     std::vector<std::pair<std::string, networks::ProfileShape>> parts;
     for (const networks::ProfilePart& part : model.parts)
         parts.emplace_back(part.name, part.shape);
