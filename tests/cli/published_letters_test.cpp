@@ -38,7 +38,8 @@ public:
 
 }  // namespace
 
-DOCTEST_TEST_CASE("attribute: counts and profiles of a component, complete, as arrays in which motifs are found") {
+DOCTEST_TEST_CASE(
+    "attribute: counts and profiles of a component, complete, as arrays in which motifs are found") {
     const Fixture fixture;
     const auto result = succeeded(
         fixture.run("attribute --component joined --target profile --method deeplift --baseline shuffled:2 "
@@ -52,7 +53,8 @@ DOCTEST_TEST_CASE("attribute: counts and profiles of a component, complete, as a
     const auto found = run_program(
         {"motifs", "find", "--attributions", fixture / "x.h5", "--output", fixture / "found.meme"});
     DOCTEST_CAPTURE(found.err);
-    DOCTEST_CHECK((found.code == 0 || holds(found.err, "with high contributions, and no 10 of them are alike")));
+    DOCTEST_CHECK(
+        (found.code == 0 || holds(found.err, "with high contributions, and no 10 of them are alike")));
     check_said(fixture.run("attribute --target shape --output " + (fixture / "y.tsv")), 2, "counts");
     check_said(run_program(words_of("attribute --target counts --model " +
                                     test_data("models/chromatin-grch37").string() + " --reference " +
@@ -69,9 +71,9 @@ DOCTEST_TEST_CASE("predict-mutagenesis, motifs marginalize: effects of published
     write_file(fixture / "m.meme",
                "MEME version 4\n\nMOTIF one\nletter-probability matrix: alength= 4 w= 3 nsites= 9\n"
                " 1 0 0 0\n 0 1 0 0\n 0 0 1 0\n");
-    const auto result = succeeded(
-        fixture.run("motifs marginalize --backgrounds shuffled --motifs " + (fixture / "m.meme") +
-                    " --output - --profile " + (fixture / "p.tsv.gz")));
+    const auto result =
+        succeeded(fixture.run("motifs marginalize --backgrounds shuffled --motifs " + (fixture / "m.meme") +
+                              " --output - --profile " + (fixture / "p.tsv.gz")));
     check_holds(result.out, {"one\t.\tcounts\t", "\t100\n"});
     DOCTEST_CHECK(fixture.has("p.tsv.gz"));
 }
@@ -81,8 +83,8 @@ DOCTEST_TEST_CASE("published models: embed, motifs export and finetune refuse th
     const std::string out = " --output " + (fixture / "x");
     for (const auto& result :
          {fixture.run("embed" + out), fixture.run("motifs export" + out),
-          run_program(words_of("finetune --architecture bigbird-bins --examples " + (fixture / "none") + " --model " +
-                               model + out)),
+          run_program(words_of("finetune --architecture bigbird-bins --examples " + (fixture / "none") +
+                               " --model " + model + out)),
           run_program(words_of("finetune --examples " + (fixture / "none") + " --model " + model + out))})
         check_said(result, 2, "is a published model of profiles, which ");
     DOCTEST_CHECK_FALSE(fixture.has("x"));

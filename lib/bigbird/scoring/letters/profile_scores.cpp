@@ -28,12 +28,12 @@ public:
     /// (1, window, 4) as the sequence has it.
     const at::Tensor& own() const { return all_; }
     /// (batch, window, 4) with the given letters, (batch, given, 4).
-    at::Tensor with(const at::Tensor& letters) const {
+    at::Tensor with(const at::Tensor& bases) const {
         const auto around = [&](std::int64_t begin, std::int64_t end) {
-            return all_.slice(1, begin, end).expand({letters.size(0), -1, -1});
+            return all_.slice(1, begin, end).expand({bases.size(0), -1, -1});
         };
         return at::cat(
-            {around(0, begin_), letters.narrow(1, first_, count_), around(begin_ + count_, all_.size(1))}, 1);
+            {around(0, begin_), bases.narrow(1, first_, count_), around(begin_ + count_, all_.size(1))}, 1);
     }
 
 private:
@@ -56,14 +56,14 @@ std::vector<at::Tensor> centered_logits(const at::Tensor& profile, const network
 bins::LetterScores scores_of(const networks::ProfileNet& net, AttributionTarget target,
                              const at::Tensor& own) {
     if (target == AttributionTarget::counts)
-        return [net](const at::Tensor& letters) { return net.ptr()->forward(letters).counts; };
+        return [net](const at::Tensor& bases) { return net.ptr()->forward(bases).counts; };
     const at::NoGradGuard no_gradients;
     std::vector<at::Tensor> weights;
     for (const at::Tensor& logits : centered_logits(net.ptr()->forward(own).profile, net.ptr()->shape()))
         weights.push_back(logits.softmax(1));
-    return [net, weights](const at::Tensor& letters) {
+    return [net, weights](const at::Tensor& bases) {
         const std::vector<at::Tensor> logits =
-            centered_logits(net.ptr()->forward(letters).profile, net.ptr()->shape());
+            centered_logits(net.ptr()->forward(bases).profile, net.ptr()->shape());
         std::vector<at::Tensor> scores;
         for (std::size_t group = 0; group < weights.size(); ++group)
             scores.push_back((weights[group] * logits[group]).sum(1));
@@ -77,7 +77,7 @@ std::vector<RowScore> profile_scores(std::span<const ModelFolder> models, Strand
                                      AttributionTarget target, const genome::Interval& where,
                                      const SequenceOf& sequence_of) {
     const genome::Interval window = Placement(models, true).parts(where, genome::Strand::none).front().window;
-    const LettersInWindow letters(window, where, sequence_of(window), models.front().network->device());
+    const LettersInWindow in_window(window, where, sequence_of(window), models.front().network->device());
     std::vector<RowScore> all;
     for (const auto& network : profile_networks(models)) {
         const networks::ProfileShape& shape = network->shape();
@@ -86,9 +86,9 @@ std::vector<RowScore> profile_scores(std::span<const ModelFolder> models, Strand
             const auto turned = [reverse](const at::Tensor& bases) {
                 return reverse ? bases.flip({1, 2}) : bases;
             };
-            const bins::LetterScores scores = scores_of(network->net(), target, turned(letters.own()));
-            all.push_back({[letters, turned, scores](const at::Tensor& given) {
-                               return scores(turned(letters.with(given)));
+            const bins::LetterScores scores = scores_of(network->net(), target, turned(in_window.own()));
+            all.push_back({[in_window, turned, scores](const at::Tensor& given) {
+                               return scores(turned(in_window.with(given)));
                            },
                            std::max<std::int64_t>(1, most_in_trunk / in_trunk)});
         }
