@@ -6,21 +6,27 @@
 
 namespace bigbird::networks {
 
-EditedPass::EditedPass(const WindowPass& whole, const std::uint8_t* codes)
+EditedPass::EditedPass(const WindowPass& whole)
     : whole_(whole),
       part_(whole.part_),
-      codes_(codes, codes + part_.shape().input),
-      words_(part_, codes),
+      words_(part_),
       stages_(whole.stages_),
       product_rows_(whole.product_rows_),
       changed_(part_.stages()),
       is_listed_(static_cast<std::size_t>(part_.shape().input + 2 * part_.margin())),
       buffers_(2) {}
 
+void EditedPass::begin(const std::uint8_t* codes) {
+    restore();
+    codes_ = codes;
+    words_.put_all({codes, static_cast<std::size_t>(part_.shape().input)});
+}
+
 void EditedPass::restore() {
-    for (std::size_t s = 0; s < stages_.size(); ++s)
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
         for (const std::int64_t position : changed_[s])
             stages_[s].set(position, whole_.stages_[s][position]);
+    }
     for (const std::int64_t position : changed_.back())
         product_rows_.set(position, whole_.product_rows_[position]);
     for (std::vector<std::int64_t>& positions : changed_)
@@ -30,8 +36,7 @@ void EditedPass::restore() {
 void EditedPass::stem_rows(const bins::Substitution& edit) {
     const PositionRange range = part_.range(0);
     const std::int64_t left = part_.stem_left(), right = part_.shape().stem - 1 - left, row = part_.row(),
-                       begin = std::max(edit.at - right, range.begin),
-                       end = std::min(edit.at + left + 1, range.end);
+                       begin = std::max(edit.at - right, range.begin), end = std::min(edit.at + left + 1, range.end);
     std::vector<float*> to;
     float* const data = buffers_[0].reserve(std::max<std::int64_t>(end - begin, 0) * row);
     for (std::int64_t p = begin; p < end; ++p) {
@@ -41,26 +46,28 @@ void EditedPass::stem_rows(const bins::Substitution& edit) {
     }
     words_.put(edit.at, edit.code);
     if (!to.empty()) part_.kernels().stem(part_.stem(), words_.at(begin), std::ssize(to), to.data());
-    words_.put(edit.at, codes_[static_cast<std::size_t>(edit.at)]);
+    words_.put(edit.at, codes_[edit.at]);
 }
 
 /// The pairs of a layer that read a changed position.
 void EditedPass::find_pairs(std::size_t layer) {
-    const std::int64_t dilation = part_.shape().dilation(static_cast<std::int64_t>(layer)),
-                       margin = part_.margin();
+    const std::int64_t dilation = part_.shape().dilation(static_cast<std::int64_t>(layer)), margin = part_.margin();
     pairs_.clear();
+    std::int64_t begin = part_.shape().input + margin, end = -margin;
     for (const std::int64_t position : changed_[layer]) {
         for (std::int64_t tap = -1; tap <= 2; ++tap) {
             const std::int64_t first = position - tap * dilation;
             if (!part_.is_pair(layer, first)) continue;
-            std::uint8_t& listed = is_listed_[static_cast<std::size_t>(first + margin)];
-            if (listed == 0) pairs_.push_back(first);
-            listed = 1;
+            is_listed_[static_cast<std::size_t>(first + margin)] = 1;
+            begin = std::min(begin, first);
+            end = std::max(end, first + 1);
         }
     }
-    std::ranges::sort(pairs_);
-    for (const std::int64_t first : pairs_)
-        is_listed_[static_cast<std::size_t>(first + margin)] = 0;
+    for (std::int64_t first = begin; first < end; ++first) {
+        std::uint8_t& listed = is_listed_[static_cast<std::size_t>(first + margin)];
+        if (listed != 0) pairs_.push_back(first);
+        listed = 0;
+    }
 }
 
 void EditedPass::dilated_rows(std::size_t layer, Crew& crew) {

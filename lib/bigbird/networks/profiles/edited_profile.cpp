@@ -25,51 +25,37 @@ at::Tensor edited_codes(const at::Tensor& codes, std::span<const bins::Substitut
 
 }  // namespace
 
-/// A window whose rows are kept.
-struct EditedProfile::Kept {
-    std::shared_ptr<const std::vector<PackedPart>> parts;
-    WholeWorker whole;
-    ProfileHeads heads;
-    Workers<EditingWorker> workers;
-
-    Kept(std::shared_ptr<const std::vector<PackedPart>> packed, const ProfileShape& shape,
-         const std::uint8_t* codes)
-        : parts(std::move(packed)),
-          whole(*parts, true, at::get_num_threads()),
-          workers(
-              [this, codes](int threads) { return std::make_unique<EditingWorker>(whole, codes, threads); }) {
-        HeadsWriter to(shape, 1, true);
-        to.put(0, whole.heads(codes, true));
-        heads = to.heads();
-    }
-};
-
 struct EditedProfile::State {
     ProfileNet network;
     at::Tensor codes;  ///< on the CPU
     at::Device device;
-    std::unique_ptr<Kept> kept;
+    std::unique_ptr<KeptWindow> kept{};  ///< null: complete passes
+    ProfileHeads heads{};                ///< of the kept window
 };
 
 EditedProfile::EditedProfile(ProfileNet network, const at::Tensor& codes)
-    : state_(std::make_unique<State>(
-          State{std::move(network), codes.cpu().contiguous().clone(), codes.device(), {}})) {
+    : state_(new State{std::move(network), codes.cpu().contiguous().clone(), codes.device()}) {
     ProfileNetImpl::State& of = *state_->network->state_;
-    const bool local =
-        std::ranges::none_of(of.parts, [](const PartTensors& part) { return part.shape.pads(); });
-    if (local && of.has_kernels()) {
-        const at::NoGradGuard no_gradients;
-        state_->kept = std::make_unique<Kept>(of.packed(), state_->network->shape(),
-                                              state_->codes.const_data_ptr<std::uint8_t>());
-    }
+    const bool pads = std::ranges::any_of(of.parts, [](const PartTensors& part) { return part.shape.pads(); });
+    if (pads || !of.has_kernels()) return;
+    const at::NoGradGuard no_gradients;
+    const Parts packed = of.packed();
+    std::unique_ptr<KeptWindow>& kept = state_->kept;
+    kept = of.kept.take();
+    if (!kept || kept->parts() != packed || kept->threads() != at::get_num_threads())
+        kept = std::make_unique<KeptWindow>(packed, at::get_num_threads());
+    HeadsWriter to(state_->network->shape(), 1, true);
+    to.put(0, kept->begin(state_->codes.const_data_ptr<std::uint8_t>()));
+    state_->heads = to.heads();
 }
 
-EditedProfile::~EditedProfile() = default;
+EditedProfile::~EditedProfile() {
+    if (state_->kept) state_->network->state_->kept.give(std::move(state_->kept));
+}
 
 ProfileHeads EditedProfile::heads() const {
     if (!state_->kept) return state_->network->scores(state_->codes.unsqueeze(0).to(state_->device));
-    const ProfileHeads& heads = state_->kept->heads;
-    return {heads.profile.clone(), heads.counts.clone()};
+    return {state_->heads.profile.clone(), state_->heads.counts.clone()};
 }
 
 ProfileHeads EditedProfile::heads(std::span<const bins::Substitution> each, bool profiles) const {
@@ -79,14 +65,13 @@ ProfileHeads EditedProfile::heads(std::span<const bins::Substitution> each, bool
         const auto compute = [&](EditingWorker& worker, std::int64_t i) {
             to.put(i, worker.heads(each[static_cast<std::size_t>(i)], profiles));
         };
-        state_->kept->workers.run(std::ssize(each), at::get_num_threads(), compute);
+        state_->kept->run(std::ssize(each), compute);
         return to.heads();
     }
     std::vector<at::Tensor> profile, counts;
     for (std::size_t first = 0; first < each.size(); first += windows_at_once) {
         const auto some = each.subspan(first, std::min<std::size_t>(windows_at_once, each.size() - first));
-        const ProfileHeads heads =
-            state_->network->scores(edited_codes(state_->codes, some).to(state_->device));
+        const ProfileHeads heads = state_->network->scores(edited_codes(state_->codes, some).to(state_->device));
         if (profiles) profile.push_back(heads.profile);
         counts.push_back(heads.counts);
     }

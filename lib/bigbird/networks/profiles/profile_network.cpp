@@ -4,7 +4,6 @@
 #include "bigbird/bins/stem.hpp"
 #include "bigbird/model/layers/layers.hpp"
 #include "bigbird/networks/profiles/profile_state.hpp"
-#include "bigbird/networks/profiles/workers.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -16,7 +15,7 @@ namespace bigbird::networks {
 
 namespace {
 
-using Parts = std::vector<std::pair<std::string, ProfileShape>>;
+using PartShapes = std::vector<std::pair<std::string, ProfileShape>>;
 
 at::Tensor parameter(torch::nn::Module& of, const std::string& name, at::IntArrayRef sizes) {
     return of.register_parameter(name, at::zeros(sizes));
@@ -41,31 +40,29 @@ PartTensors part_parameters(torch::nn::Module& of, const ProfileShape& shape) {
     const auto stem = model::add_group(of, "stem"), layers = model::add_group(of, "layers"),
                profile = model::add_group(of, "profile"), counts = model::add_group(of, "counts");
     const auto groups = std::ssize(shape.groups);
-    PartTensors tensors{
-        .shape = shape,
-        .stem = parameter(*stem, "weight", {shape.filters, 4, shape.stem}),
-        .stem_bias = parameter(*stem, "bias", {shape.filters}),
-        .layers = {},
-        .profile = parameter(*profile, "weight", {shape.columns(), shape.filters, shape.head}),
-        .profile_bias = parameter(*profile, "bias", {shape.columns()}),
-        .counts = parameter(*counts, "weight", {groups, shape.filters}),
-        .counts_bias = parameter(*counts, "bias", {groups})};
+    PartTensors tensors{.shape = shape,
+                        .stem = parameter(*stem, "weight", {shape.filters, 4, shape.stem}),
+                        .stem_bias = parameter(*stem, "bias", {shape.filters}),
+                        .layers = {},
+                        .profile = parameter(*profile, "weight", {shape.columns(), shape.filters, shape.head}),
+                        .profile_bias = parameter(*profile, "bias", {shape.columns()}),
+                        .counts = parameter(*counts, "weight", {groups, shape.filters}),
+                        .counts_bias = parameter(*counts, "bias", {groups})};
     for (std::int64_t i = 0; i < shape.layers; ++i)
         tensors.layers.push_back(layer_parameters(*layers, shape, i));
     return tensors;
 }
 
 std::vector<at::Tensor> tensors_of(const PartTensors& part) {
-    std::vector<at::Tensor> all{part.stem,         part.stem_bias, part.profile,
-                                part.profile_bias, part.counts,    part.counts_bias};
+    std::vector<at::Tensor> all{part.stem, part.stem_bias, part.profile, part.profile_bias, part.counts, part.counts_bias};
     for (const LayerTensors& layer : part.layers)
         for (const at::Tensor& tensor : {layer.weight, layer.bias, layer.taps, layer.linear1, layer.linear2})
             if (tensor.defined()) all.push_back(tensor);
     return all;
 }
 
-Parts shapes_of(const ProfileModel& model) {
-    Parts parts;
+PartShapes shapes_of(const ProfileModel& model) {
+    PartShapes parts;
     for (const ProfilePart& part : model.parts)
         parts.emplace_back(part.name, part.shape);
     return parts;
@@ -73,13 +70,14 @@ Parts shapes_of(const ProfileModel& model) {
 
 }  // namespace
 
-ProfileNetImpl::ProfileNetImpl(Parts parts) : state_(std::make_shared<State>()) {
+ProfileNetImpl::ProfileNetImpl(PartShapes parts) : state_(std::make_shared<State>()) {
     for (const auto& [name, shape] : parts) {
         shape.validate();
-        if (name.empty())
+        if (name.empty()) {
             state_->parts.push_back(part_parameters(*this, shape));
-        else
+        } else {
             state_->parts.push_back(part_parameters(*model::add_group(*this, name), shape));
+        }
     }
 }
 
@@ -116,7 +114,7 @@ bool ProfileNetImpl::State::has_kernels() const {
     return parts.front().stem.is_cpu() && parts.front().stem.scalar_type() == at::kFloat;
 }
 
-std::shared_ptr<const std::vector<PackedPart>> ProfileNetImpl::State::packed() {
+Parts ProfileNetImpl::State::packed() {
     const std::scoped_lock lock(mutex_);
     std::vector<std::uint64_t> now;
     bool tells = true;  // a tensor made in inference mode does not say when it was changed
@@ -143,11 +141,12 @@ ProfileHeads ProfileNetImpl::scores(const at::Tensor& codes) const {
     const at::Tensor from = codes.contiguous();
     const auto* const windows = from.const_data_ptr<std::uint8_t>();
     HeadsWriter to(shape(), codes.size(0), true);
-    Workers<WholeWorker> workers(
-        [&](int threads) { return std::make_unique<WholeWorker>(*packed, false, threads); });
-    workers.run(codes.size(0), at::get_num_threads(), [&](WholeWorker& worker, std::int64_t w) {
+    std::unique_ptr<ScoredWindows> memory = state_->scored.take();
+    if (!memory || memory->parts != packed) memory = std::make_unique<ScoredWindows>(packed);
+    memory->workers.run(codes.size(0), at::get_num_threads(), [&](WholeWorker& worker, std::int64_t w) {
         to.put(w, worker.heads(windows + w * shape().input, true));
     });
+    state_->scored.give(std::move(memory));
     return to.heads();
 }
 

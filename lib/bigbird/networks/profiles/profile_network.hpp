@@ -69,7 +69,6 @@ public:
     ProfileHeads heads(std::span<const bins::Substitution> each, bool profiles) const;
 
 private:
-    struct Kept;
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -4,6 +4,7 @@
 
 #include "bigbird/networks/profiles/packed_part.hpp"
 #include "bigbird/networks/profiles/profile_network.hpp"
+#include "bigbird/networks/profiles/workers.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -35,12 +36,15 @@ struct ProfileNetImpl::State {
     /// Whether our kernels compute it: float32 on a CPU.
     bool has_kernels() const;
     /// The parts for our kernels, made anew if a parameter was changed. Thread-safe.
-    std::shared_ptr<const std::vector<PackedPart>> packed();
+    Parts packed();
+
+    Spare<ScoredWindows> scored;
+    Spare<KeptWindow> kept;
 
 private:
     std::mutex mutex_;
     std::vector<std::uint64_t> packed_from_;  ///< of each parameter
-    std::shared_ptr<const std::vector<PackedPart>> packed_;
+    Parts packed_;
 };
 
 }  // namespace bigbird::networks

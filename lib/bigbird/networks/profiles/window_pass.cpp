@@ -20,8 +20,7 @@ std::int64_t blocks_of(std::int64_t count, std::int64_t block) {
 }
 
 /// x - mean and its square, summed over all positions and filters.
-std::pair<double, double> sums_of_moments(const PackedPart& part, float* const* rows, float mean,
-                                          Crew& crew) {
+std::pair<double, double> sums_of_moments(const PackedPart& part, float* const* rows, float mean, Crew& crew) {
     const std::int64_t count = part.shape().input, blocks = blocks_of(count, norm_block);
     std::vector<double> sums(static_cast<std::size_t>(2 * blocks));
     crew.run(blocks, 0, [&](std::int64_t b, float*) {
@@ -39,8 +38,7 @@ std::pair<double, double> sums_of_moments(const PackedPart& part, float* const* 
 
 }  // namespace
 
-void Crew::run(std::int64_t count, std::int64_t floats,
-               const std::function<void(std::int64_t, float*)>& body) {
+void Crew::run(std::int64_t count, std::int64_t floats, const std::function<void(std::int64_t, float*)>& body) {
     const auto workers = static_cast<int>(std::min<std::int64_t>(threads(), count));
     for (int w = 0; w < workers; ++w)
         scratch_[static_cast<std::size_t>(w)].reserve(floats);
@@ -56,13 +54,15 @@ RowTable::RowTable(const PackedPart& part)
     : rows_(static_cast<std::size_t>(part.shape().input + 2 * part.margin()), part.zero()),
       margin_(part.margin()) {}
 
-Words::Words(const PackedPart& part, const std::uint8_t* codes)
+Words::Words(const PackedPart& part)
     : left_(part.stem_left()),
       margin_(part.shape().stem + word_letters),
       letters_(static_cast<std::size_t>(part.shape().input + 2 * margin_ + word_letters), 4),
-      words_(static_cast<std::size_t>(part.shape().input + 2 * margin_), words_in_all - 1) {
-    for (std::int64_t base = 0; base < part.shape().input; ++base)
-        put(base, codes[base]);
+      words_(static_cast<std::size_t>(part.shape().input + 2 * margin_), words_in_all - 1) {}
+
+void Words::put_all(std::span<const std::uint8_t> codes) {
+    for (std::size_t base = 0; base < codes.size(); ++base)
+        put(static_cast<std::int64_t>(base), codes[base]);
 }
 
 void Words::put(std::int64_t base, std::uint8_t code) {
@@ -73,10 +73,10 @@ void Words::put(std::int64_t base, std::uint8_t code) {
 }
 
 WindowPass::WindowPass(const PackedPart& part, bool keeps)
-    : part_(part), stages_(part.stages(), RowTable(part)), product_rows_(part) {
+    : part_(part), words_(part), stages_(part.stages(), RowTable(part)), product_rows_(part) {
     const std::int64_t row = part.row();
     for (std::size_t b = 0; b < (keeps ? part.stages() : std::min<std::size_t>(2, part.stages())); ++b)
-        buffers_.emplace_back(part.range(b).size() * row);               // stages become shorter
+        buffers_.emplace_back(part.range(b).size() * row);  // stages become shorter
     if (part.shape().pads() && buffers_.size() > 1) buffers_.resize(1);  // layers change rows in place
     for (std::size_t s = 0; s < part.stages(); ++s) {
         float* const data = buffers_[s % buffers_.size()].data();
@@ -91,21 +91,23 @@ WindowPass::WindowPass(const PackedPart& part, bool keeps)
 
 void WindowPass::compute(const std::uint8_t* codes, Crew& crew) {
     stem_rows(codes, crew);
-    for (std::size_t layer = 0; layer + 1 < part_.stages(); ++layer)
-        if (part_.shape().pads())
+    for (std::size_t layer = 0; layer + 1 < part_.stages(); ++layer) {
+        if (part_.shape().pads()) {
             cherimoya_rows(layer, crew);
-        else
+        } else {
             dilated_rows(layer, crew);
+        }
+    }
 }
 
 void WindowPass::stem_rows(const std::uint8_t* codes, Crew& crew) {
-    const Words words(part_, codes);
+    words_.put_all({codes, static_cast<std::size_t>(part_.shape().input)});
     const PositionRange range = part_.range(0);
     const std::int64_t block = part_.kernels().most_rows;
     crew.run(blocks_of(range.size(), block), 0, [&](std::int64_t b, float*) {
         const std::int64_t first = b * block;
-        part_.kernels().stem(part_.stem(), words.at(range.begin + first),
-                             std::min(block, range.size() - first), rows_[0].data() + first);
+        part_.kernels().stem(part_.stem(), words_.at(range.begin + first), std::min(block, range.size() - first),
+                             rows_[0].data() + first);
     });
 }
 
@@ -139,9 +141,9 @@ void WindowPass::cherimoya_rows(std::size_t layer, Crew& crew) {
     const std::int64_t floats = block * (2 * row + forward.first.out);
     crew.run(blocks_of(count, block), floats, [&](std::int64_t b, float* scratch) {
         const std::int64_t first = b * block;
-        kernels.feed_forward(
-            forward, row, y.data() + first, std::min(block, count - first), static_cast<float>(mean),
-            static_cast<float>(1 / std::sqrt(variance + norm_epsilon)), rows_[layer].data() + first, scratch);
+        kernels.feed_forward(forward, row, y.data() + first, std::min(block, count - first),
+                             static_cast<float>(mean), static_cast<float>(1 / std::sqrt(variance + norm_epsilon)),
+                             rows_[layer].data() + first, scratch);
     });
 }
 

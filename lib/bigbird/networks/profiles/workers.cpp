@@ -25,23 +25,45 @@ WholeWorker::WholeWorker(const std::vector<PackedPart>& parts, bool keeps, int t
 }
 
 PartHeads WholeWorker::heads(const std::uint8_t* codes, bool profile) {
-    return heads_of_parts(
-        passes,
-        [&](WindowPass& pass) {
-            pass.compute(codes, crew);
-            return pass.heads(profile, crew);
-        });
+    return heads_of_parts(passes, [&](WindowPass& pass) {
+        pass.compute(codes, crew);
+        return pass.heads(profile, crew);
+    });
 }
 
-EditingWorker::EditingWorker(const WholeWorker& whole, const std::uint8_t* codes, int threads)
-    : crew(threads) {
+EditingWorker::EditingWorker(const WholeWorker& whole, int threads) : crew(threads) {
     for (const WindowPass& pass : whole.passes)
-        passes.emplace_back(pass, codes);
+        passes.emplace_back(pass);
 }
 
 PartHeads EditingWorker::heads(const bins::Substitution& edit, bool profile) {
-    return heads_of_parts(
-        passes, [&](EditedPass& pass) { return pass.heads(edit, profile, crew); });
+    return heads_of_parts(passes, [&](EditedPass& pass) { return pass.heads(edit, profile, crew); });
+}
+
+ScoredWindows::ScoredWindows(Parts of)
+    : parts(std::move(of)),
+      workers([this](int threads) { return std::make_unique<WholeWorker>(*parts, false, threads); }) {}
+
+KeptWindow::KeptWindow(Parts of, int threads)
+    : parts_(std::move(of)),
+      whole_(*parts_, true, threads),
+      workers_([this](int of_worker) { return std::make_unique<EditingWorker>(whole_, of_worker); }) {}
+
+PartHeads KeptWindow::begin(const std::uint8_t* codes) {
+    codes_ = codes;
+    ++windows_;
+    return whole_.heads(codes, true);
+}
+
+void KeptWindow::run(std::int64_t count, const std::function<void(EditingWorker&, std::int64_t)>& compute) {
+    workers_.run(count, threads(), [&](EditingWorker& worker, std::int64_t i) {
+        if (worker.window != windows_) {
+            for (EditedPass& pass : worker.passes)
+                pass.begin(codes_);
+            worker.window = windows_;
+        }
+        compute(worker, i);
+    });
 }
 
 HeadsWriter::HeadsWriter(const ProfileShape& shape, std::int64_t rows, bool profiles)

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -56,11 +57,58 @@ struct WholeWorker {
 };
 
 struct EditingWorker {
-    EditingWorker(const WholeWorker& whole, const std::uint8_t* codes, int threads);
+    EditingWorker(const WholeWorker& whole, int threads);
     PartHeads heads(const bins::Substitution& edit, bool profile);
 
     Crew crew;
     std::vector<EditedPass> passes;
+    std::int64_t window = 0;  ///< number of the one that it knows
+};
+
+using Parts = std::shared_ptr<const std::vector<PackedPart>>;
+
+/// Memory in which windows are scored.
+struct ScoredWindows {
+    explicit ScoredWindows(Parts of);
+
+    Parts parts;
+    Workers<WholeWorker> workers;
+};
+
+/// A window whose rows are kept, and its changes.
+class KeptWindow {
+public:
+    KeptWindow(Parts of, int threads);
+    const Parts& parts() const { return parts_; }
+    int threads() const { return whole_.crew.threads(); }
+    /// Takes a window, of which it gives the heads. The codes must outlive it, or its next window.
+    PartHeads begin(const std::uint8_t* codes);
+    void run(std::int64_t count, const std::function<void(EditingWorker&, std::int64_t)>& compute);
+
+private:
+    Parts parts_;
+    WholeWorker whole_;
+    Workers<EditingWorker> workers_;
+    const std::uint8_t* codes_ = nullptr;
+    std::int64_t windows_ = 0;
+};
+
+/// What an earlier call made, for the next one. Thread-safe.
+template <typename Made>
+class Spare {
+public:
+    std::unique_ptr<Made> take() {
+        const std::scoped_lock lock(mutex_);
+        return std::move(made_);
+    }
+    void give(std::unique_ptr<Made> made) {
+        const std::scoped_lock lock(mutex_);
+        made_ = std::move(made);
+    }
+
+private:
+    std::mutex mutex_;
+    std::unique_ptr<Made> made_;
 };
 
 /// Tensors of heads, which are filled row by row, from any thread.
