@@ -49,8 +49,8 @@ networks::ProfileHeads on_other_strand(const networks::ProfileHeads& heads,
 at::Tensor profile_probabilities(const at::Tensor& logits, const networks::ProfileShape& shape,
                                  std::size_t group);
 
-/// Names of the columns (strands) of one group in tables and tracks, of `columns` in all: "reads",
-/// "reads_plus" and "reads_minus", or "reads_1" and so on.
+/// Names of the columns (strands) of one group in tables and tracks, of `columns` in all: "counts",
+/// "counts_plus" and "counts_minus", or "counts_1" and so on.
 std::vector<std::string> profile_column_names(const std::string& label, std::int64_t columns);
 
 /// The network of a model that gives profiles; null for other models.

@@ -88,24 +88,6 @@ std::optional<std::string> model_with(const KerasFile& file, const std::string& 
                      path);
 }
 
-/// Throws InputError for files of Keras that hold other networks than those that are supported.
-void require_known_form(const KerasFile& file, const fs::path& path) {
-    if (file.layers.empty()) refuse_other_content(file, path);
-    if (model_with(file, nobias_names.stem) || model_with(file, bias_names.stem)) return;
-    if (bpnet_prefix(file)) return;
-    const bool lite = std::ranges::any_of(
-        file.weights, [](const KerasWeight& weight) { return weight.layer.starts_with("conv1d_1"); });
-    if (lite)
-        throw InputError(
-            "is a model of chrombpnet-lite, whose layers differ from ChromBPNet's and which is not "
-            "supported; "
-            "take a ChromBPNet model of the experiment",
-            path);
-    throw InputError("holds a Keras model that is none of ChromBPNet or BPNet (layers " +
-                         listed(file.layers) + ")" + model_advice,
-                     path);
-}
-
 /// Columns of the profile's convolution, before anything is added to them.
 struct Trunked {
     ProfilePart part;
@@ -286,9 +268,24 @@ ProfileModel read_bpnet(const KerasFile& file, const std::string& prefix, const 
 
 }  // namespace
 
-ProfileModel read_keras_model(const fs::path& path) {
-    const KerasFile file =
-        read_keras_file(path, [&](const KerasFile& head) { require_known_form(head, path); });
+void require_known_form(const KerasFile& file, const fs::path& path) {
+    if (file.layers.empty()) refuse_other_content(file, path);
+    if (model_with(file, nobias_names.stem) || model_with(file, bias_names.stem)) return;
+    if (bpnet_prefix(file)) return;
+    const bool lite = std::ranges::any_of(
+        file.weights, [](const KerasWeight& weight) { return weight.layer.starts_with("conv1d_1"); });
+    if (lite)
+        throw InputError(
+            "is a model of chrombpnet-lite, whose layers differ from ChromBPNet's and which is not "
+            "supported; "
+            "take a ChromBPNet model of the experiment",
+            path);
+    throw InputError("holds a Keras model that is none of ChromBPNet or BPNet (layers " +
+                         listed(file.layers) + ")" + model_advice,
+                     path);
+}
+
+ProfileModel keras_model_in(const KerasFile& file, const fs::path& path) {
     ProfileModel model;
     try {
         const bool of_chrombpnet =
@@ -297,12 +294,18 @@ ProfileModel read_keras_model(const fs::path& path) {
     } catch (const ConfigError& error) {
         throw InputError(error.what(), path);
     }
-    model.sha256 = sha256_of_file(path);
     if (!file.keras_version.empty()) model.source["keras_version"] = file.keras_version;
     if (!KerasLayers(file, "", path).is_described())
         model.source["assumed"] =
             "the file does not describe its network: windows of 2114 bases, profiles of "
             "1000 and dilations of 2, 4, 8, … are assumed";
+    return model;
+}
+
+ProfileModel read_keras_model(const fs::path& path) {
+    ProfileModel model = keras_model_in(
+        read_keras_file(path, [&](const KerasFile& head) { require_known_form(head, path); }), path);
+    model.sha256 = sha256_of_file(path);
     return model;
 }
 

@@ -27,7 +27,9 @@ std::string window_of(std::int64_t input) {
     return std::to_string(begin) + ":" + std::to_string(begin + input);
 }
 
-std::size_t groups_in(const ProfileModel& model) { return model.parts.front().shape.groups.size(); }
+std::size_t group_count(const ProfileModel& model) {
+    return model.parts.front().shape.groups.size();
+}
 
 void write_file(const fs::path& file, const std::function<void(std::ostream&)>& body) {
     std::ofstream out(file, std::ios::binary);
@@ -65,7 +67,7 @@ void write_safetensors(const ProfileModel& model, std::ostream& out) {
 
 rows::LabelTable label_table(const ProfileModel& model) {
     std::vector<rows::Label> labels;
-    for (std::string& name : profile_labels(groups_in(model)))
+    for (std::string& name : profile_labels(group_count(model)))
         labels.push_back({.name = std::move(name)});
     return rows::LabelTable(std::move(labels));
 }
@@ -91,10 +93,12 @@ Json parts_json(const ProfileModel& model) {
     Json parts = Json::object();
     for (const ProfilePart& part : model.parts) {
         const ProfileShape& shape = part.shape;
-        parts[part.name.empty() ? "network" : part.name] = {
-            {"filters", shape.filters},          {"layers", shape.layers},
-            {"stem", shape.stem},                {"head", shape.head},
-            {"trunk", word_of(trunk_words, shape.trunk)}, {"positions_of_counts", shape.counts}};
+        parts[part.name.empty() ? "network" : part.name] = {{"filters", shape.filters},
+                                                            {"layers", shape.layers},
+                                                            {"stem", shape.stem},
+                                                            {"head", shape.head},
+                                                            {"trunk", word_of(trunk_words, shape.trunk)},
+                                                            {"positions_of_counts", shape.counts}};
     }
     return parts;
 }
@@ -127,7 +131,7 @@ Json folder_description(const ProfileModel& model) {
                     {"training", Json::object()}};
     return {{"architectures", {"ProfileNetwork"}},
             {"model_type", profile_model_type},
-            {"num_labels", groups_in(model)},
+            {"num_labels", group_count(model)},
             {"bigbird_dna", {{"task_model", task}}}};
 }
 
@@ -150,14 +154,17 @@ ProfileModel profile_model_from(const Json& task_model, const fs::path& where) {
                         model.parts[0].shape.input == model.parts[1].shape.input &&
                         model.parts[0].shape.output == model.parts[1].shape.output &&
                         model.parts[0].shape.groups == model.parts[1].shape.groups;
-    if (!single && !joined) throw InputError("does not describe a profile network: its parts do not fit", where);
+    if (!single && !joined)
+        throw InputError("does not describe a profile network: its parts do not fit", where);
     return model;
 }
 
 void write_profile_folder(const ProfileModel& model, const fs::path& directory) {
-    write_file(directory / "config.json",
-               [&](std::ostream& out) { out << folder_description(model).dump(2) << '\n'; });
-    write_file(directory / "model.safetensors", [&](std::ostream& out) { write_safetensors(model, out); });
+    write_file(
+        directory / "config.json",
+        [&](std::ostream& out) { out << folder_description(model).dump(2) << '\n'; });
+    write_file(
+        directory / "model.safetensors", [&](std::ostream& out) { write_safetensors(model, out); });
     write_file(directory / "labels.tsv", [&](std::ostream& out) { out << label_table(model).to_text(); });
 }
 
@@ -175,7 +182,8 @@ Json describe(const ProfileModel& model) {
     if (parameters > 0) json["parameters"] = parameters;
     json["counts"] = fmt::format("log counts: reads in the {} bases are exp(log count) - {}", shape.output,
                                  shape.count_offset);
-    json["profile"] = "probabilities of a read at each base: softmax of its logits over a group's columns and bases";
+    json["profile"] =
+        "probabilities of a read at each base: softmax of its logits over a group's columns and bases";
     json["enzyme_bias"] = model.bias();
     json["about_bias"] = about_bias(model);
     for (const auto& [key, value] : model.source.items())

@@ -19,7 +19,8 @@ std::vector<std::string> profile_labels(std::size_t groups);
 
 /// config.json of a model folder.
 Json folder_description(const ProfileModel& model);
-/// The model that an entry bigbird_dna.task_model describes, without weights. Throws InputError naming `where`.
+/// The model that an entry bigbird_dna.task_model describes, without weights. Throws InputError naming
+/// `where`.
 ProfileModel profile_model_from(const Json& task_model, const std::filesystem::path& where);
 /// Writes config.json, model.safetensors and labels.tsv into a folder that is there (PendingOutput). Throws
 /// WriteError.
