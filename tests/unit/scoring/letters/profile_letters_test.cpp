@@ -36,7 +36,7 @@ fs::path profile_model(const std::string& name) {
 /// Bases 300 to 304 are N.
 class ProfileFixture : public ScoringFolder {
 public:
-    explicit ProfileFixture(std::size_t bases = 1010) : genome_(random_dna(bases, 5)) {
+    explicit ProfileFixture(std::int64_t bases = 1010) : genome_(random_dna(bases, 5)) {
         genome_.replace(300, 5, "NNNNN");
         genome_file("genome.fa", genome_);
     }
