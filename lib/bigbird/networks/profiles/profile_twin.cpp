@@ -12,7 +12,7 @@ using bins::elementwise;
 using bins::jointly;
 
 at::Tensor rectified(const at::Tensor& x) {
-    return elementwise(x, [](const at::Tensor& y) { return at::relu(y); });
+    return elementwise(x, [](const at::Tensor& y) { return at::relu(y); }, 0);
 }
 
 at::Tensor gelu_of(const at::Tensor& x) {

@@ -216,9 +216,15 @@ enum class AttributionBaseline : std::uint8_t { zero, shuffled };
 inline constexpr Choices<AttributionBaseline, 2> attribution_baseline_choices{
     {{AttributionBaseline::zero, "zero"}, {AttributionBaseline::shuffled, "shuffled"}}};
 
-/// Settings of attribute, for bin, sequence and token models. `strands` is for bin models; others use the
-/// strands of their training. Gradients are fp32 on every device: in bf16 contributions would not sum to the
-/// difference of scores.
+/// The score of a model that gives profiles: log counts, or the profile's shape.
+enum class AttributionTarget : std::uint8_t { counts, profile };
+/// The values of --target.
+inline constexpr Choices<std::optional<AttributionTarget>, 2> attribution_target_choices{
+    {{AttributionTarget::counts, "counts"}, {AttributionTarget::profile, "profile"}}};
+
+/// Settings of attribute, for bin, sequence and token models, and models that give profiles. `strands` is for
+/// bin models and profiles; others use the strands of their training. Gradients are fp32 on every device: in
+/// bf16 contributions would not sum to the difference of scores.
 struct AttributeSpec : LetterSpec {
     AttributeSpec() { dtype = "fp32"; }
 
@@ -226,6 +232,7 @@ struct AttributeSpec : LetterSpec {
     AttributionBaseline baseline = AttributionBaseline::zero;  ///< for integrated gradients and DeepLIFT
     std::int64_t shuffles = 10;                                ///< per sequence
     bool mean_centered = false;  ///< subtract each base's mean over letters, which changes the sums
+    std::optional<AttributionTarget> target{};  ///< only of models that give profiles; unset: counts
 
     bool has_baseline() const {
         return method == AttributionMethod::integrated_gradients || method == AttributionMethod::deeplift;
@@ -271,6 +278,7 @@ struct MarginalizeSpec : ComputeSpec {
     std::vector<std::filesystem::path> references;
     std::vector<std::int64_t> spacings;  ///< bases between two motifs; if empty, motifs are inserted singly
     std::filesystem::path output = "-";
+    std::filesystem::path profile;  ///< table of mean profiles; "": none
     Overwrite overwrite = Overwrite::refuse;
 };
 /// Value of MarginalizeSpec::backgrounds for backgrounds drawn from the reference.

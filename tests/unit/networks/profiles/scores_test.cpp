@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "unit/networks/profiles/profile_cases.hpp"
+
 #include "bigbird/bins/stem.hpp"
 #include "bigbird/networks/profiles/profile_network.hpp"
-#include "unit/networks/profiles/profile_cases.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -42,8 +43,10 @@ TEST_CASE("forward() and scores() give the oracle's heads") {
         const Heads expected = heads_of(c.model, codes);
         const at::Tensor window = codes_tensor(codes).unsqueeze(0);
         const at::NoGradGuard no_gradients;
-        const ProfileHeads twin = network->forward(bins::base_channels(window)), fast = network->scores(window);
-        CHECK(twin.profile.sizes() == at::IntArrayRef{1, network->shape().output, network->shape().columns()});
+        const ProfileHeads twin = network->forward(bins::base_channels(window)),
+                           fast = network->scores(window);
+        CHECK(twin.profile.sizes() ==
+              at::IntArrayRef{1, network->shape().output, network->shape().columns()});
         CHECK(twin.profile.sizes() == fast.profile.sizes());
         CHECK(twin.counts.sizes() == fast.counts.sizes());
         CHECK(apart(twin.profile, expected.profile) < 1e-5);
@@ -95,7 +98,8 @@ TEST_CASE("EditedProfile gives scores() of edited windows to the last bit") {
         std::vector<std::uint8_t> codes = random_codes(input, 5);
         codes[static_cast<std::size_t>(input / 2)] = 4;
         std::vector<bins::Substitution> edits;
-        for (std::int64_t at = 0; at < input; at += (at < 24 || at > input - 24 || std::abs(at - input / 2) < 3) ? 1 : 7)
+        for (std::int64_t at = 0; at < input;
+             at += (at < 24 || at > input - 24 || std::abs(at - input / 2) < 3) ? 1 : 7)
             edits.push_back({at, static_cast<std::uint8_t>((codes[static_cast<std::size_t>(at)] + 1) % 5)});
         edits.push_back({input / 2, codes[static_cast<std::size_t>(input / 2)]});
         std::vector<at::Tensor> windows;
