@@ -3,7 +3,6 @@
 
 #include "bigbird/scoring/placement.hpp"
 
-#include <ATen/ATen.h>
 
 namespace bigbird::tasks {
 
