@@ -147,7 +147,10 @@ DOCTEST_TEST_CASE("attribute: contributions to log counts sum to predict's diffe
             const double wanted = fixture.scores(spec, fixture.genome(), same)[1] -
                                   fixture.scores(spec, fixture.without(1200, 1260), same)[1];
             DOCTEST_CHECK(std::abs(wanted) > 1e-3);
-            DOCTEST_CHECK(std::abs(sum_of(rows) - wanted) < one.tolerance * std::max(0.1, std::abs(wanted)));
+            // Integrated gradients add points until the sum is within 1 %.
+            const double tolerance =
+                method == AttributionMethod::deeplift ? one.tolerance : std::max(0.01, one.tolerance);
+            DOCTEST_CHECK(std::abs(sum_of(rows) - wanted) < tolerance * std::max(0.1, std::abs(wanted)));
         }
     }
 }
@@ -233,7 +236,7 @@ DOCTEST_TEST_CASE(
         spec.strands = strands;
         each.push_back(fixture.found(spec));
     }
-    for (const std::size_t base : {std::size_t{0}, std::size_t{20}, std::size_t{39}}) {
+    for (const std::size_t base : {std::size_t{5}, std::size_t{20}, std::size_t{33}}) {  // shuffles keep ends
         const double first = (own_of(each[0][base]) + own_of(each[1][base])) / 2,
                      second = own_of(each[2][base]);
         DOCTEST_CHECK(own_of(each[0][base]) != doctest::Approx(own_of(each[1][base])).epsilon(1e-3));
