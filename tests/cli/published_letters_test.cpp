@@ -23,7 +23,8 @@ public:
         for (int i = 0; i < 40 * window_of_model; ++i)
             dna += "ACGT"[random() % 4];
         for (int i = 0; i < 40; ++i)
-            bed += "c\t" + std::to_string(i * window_of_model) + "\t" + std::to_string((i + 1) * window_of_model) + "\n";
+            bed += "c\t" + std::to_string(i * window_of_model) + "\t" +
+                   std::to_string((i + 1) * window_of_model) + "\n";
         write_file(folder_ / "genome.fa", ">c\n" + dna + "\n");
         write_file(folder_ / "all.bed", bed);
     }
@@ -81,11 +82,11 @@ DOCTEST_TEST_CASE("predict-mutagenesis, motifs marginalize: effects of published
 DOCTEST_TEST_CASE("published models: embed, motifs export and finetune refuse them in a sentence") {
     const PublishedLetters fixture;
     const std::string out = " --output " + (fixture / "x");
-    for (const auto& result :
-         {fixture.run("embed" + out), fixture.run("motifs export" + out),
-          run_program(words_of("finetune --architecture bigbird-bins --examples " + (fixture / "none") +
-                               " --model " + letters_model + out)),
-          run_program(words_of("finetune --examples " + (fixture / "none") + " --model " + letters_model + out))})
+    for (const auto& result : {fixture.run("embed" + out), fixture.run("motifs export" + out),
+                               run_program(words_of("finetune --architecture bigbird-bins --examples " +
+                                                    (fixture / "none") + " --model " + letters_model + out)),
+                               run_program(words_of("finetune --examples " + (fixture / "none") +
+                                                    " --model " + letters_model + out))})
         check_said(result, 2, "is a published model of profiles, which ");
     DOCTEST_CHECK_FALSE(fixture.has("x"));
 }

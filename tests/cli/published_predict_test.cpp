@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// predict as a program on published models of profiles: tables, tracks, components, folders, and what is refused.
+// predict as a program on published models of profiles: tables, tracks, components, folders, and what is
+// refused.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
 
@@ -52,7 +53,8 @@ double sum_over(const std::string& bedgraph, std::int64_t begin, std::int64_t en
 double value_of(const std::string& table, const std::string& column, int row) {
     std::istringstream lines(table);
     std::string line;
-    while (std::getline(lines, line) && line.starts_with("##")) {}
+    while (std::getline(lines, line) && line.starts_with("##")) {
+    }
     const std::vector<std::string> names = words_of(line);
     for (int i = 0; i <= row; ++i)
         std::getline(lines, line);
@@ -63,12 +65,15 @@ double value_of(const std::string& table, const std::string& column, int row) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("predict of published models: the profile of a row sums to its counts, and overlapping rows are cut") {
+DOCTEST_TEST_CASE(
+    "predict of published models: the profile of a row sums to its counts, and overlapping rows are cut") {
     const PublishedRows rows;
-    succeeded(rows.predict("chrombpnet.h5", "--output " + (rows / "t.tsv") + " --output " + (rows / "p.bedgraph")));
+    succeeded(
+        rows.predict("chrombpnet.h5", "--output " + (rows / "t.tsv") + " --output " + (rows / "p.bedgraph")));
     const std::string table = read_file(rows / "t.tsv"), track = read_file(rows / "p.bedgraph");
     check_holds(table, {"##component=nobias\n", "##reverse_complement=average\n", "\tcounts\tlog_counts\n"});
-    DOCTEST_CHECK(value_of(table, "log_counts", 0) == doctest::Approx(std::log(value_of(table, "counts", 0) + 1)));
+    DOCTEST_CHECK(value_of(table, "log_counts", 0) ==
+                  doctest::Approx(std::log(value_of(table, "counts", 0) + 1)));
     // 90 bases around the middle 2050; the rows with the middles 1050 and 1090 meet at 1070.
     DOCTEST_CHECK(sum_over(track, 2005, 2095) == doctest::Approx(value_of(table, "counts", 0)).epsilon(1e-4));
     DOCTEST_CHECK(std::ranges::count(track, '\n') == 90 + (1070 - 1005) + (1135 - 1070));
@@ -78,10 +83,13 @@ DOCTEST_TEST_CASE("predict of published models: the profile of a row sums to its
     DOCTEST_CHECK(holds(track, one.substr(0, one.find("c\t1070\t"))));
 }
 
-DOCTEST_TEST_CASE("predict of published models: components, strands of a track, and models that are no files of this kind") {
+DOCTEST_TEST_CASE(
+    "predict of published models: components, strands of a track, and models that are no files of this "
+    "kind") {
     const PublishedRows rows;
     const auto counts = [&](const std::string& model, const std::string& more) {
-        return value_of(succeeded(rows.predict(model, "--reverse-complement none --output - " + more)).out, "counts", 1);
+        return value_of(succeeded(rows.predict(model, "--reverse-complement none --output - " + more)).out,
+                        "counts", 1);
     };
     const double both = counts("chrombpnet.h5", "--component joined"), own = counts("chrombpnet.h5", "");
     DOCTEST_CHECK(both + 1 == doctest::Approx(own + 1 + counts("chrombpnet.h5", "--component bias") + 1));
@@ -91,7 +99,8 @@ DOCTEST_TEST_CASE("predict of published models: components, strands of a track, 
     check_said(rows.predict("expected.json", "--output -"), 3, "expected.json");
 
     check_said(rows.predict("bpnet.h5", "--output " + (rows / "both.bw")), 2, "put {label} into the name");
-    succeeded(rows.predict("bpnet.h5", "--output " + (rows / "{label}.bedgraph") + " --output " + (rows / "b.tsv")));
+    succeeded(rows.predict("bpnet.h5",
+                           "--output " + (rows / "{label}.bedgraph") + " --output " + (rows / "b.tsv")));
     DOCTEST_CHECK(sum_over(read_file(rows / "counts_plus.bedgraph"), 2000, 2100) +
                       sum_over(read_file(rows / "counts_minus.bedgraph"), 2000, 2100) ==
                   doctest::Approx(value_of(read_file(rows / "b.tsv"), "counts", 0)).epsilon(1e-4));
@@ -110,9 +119,11 @@ DOCTEST_TEST_CASE("predict of published models: a model folder made of a file gi
         for (const char* component : {"", "--component joined"}) {
             if (*component != 0 && std::string(name) != "chrombpnet.h5") continue;
             const std::string more = std::string("--output - ") + component;
-            const std::vector<std::string> of_folder{"predict",     "--model",   folder,
-                                                     "--reference", rows / "genome.fa", "--regions", rows / "rows.bed"};
-            DOCTEST_CHECK(table(run_program(joined(of_folder, words_of(more)))) == table(rows.predict(name, more)));
+            const std::vector<std::string> of_folder{"predict",        "--model",          folder,
+                                                     "--reference",    rows / "genome.fa", "--regions",
+                                                     rows / "rows.bed"};
+            DOCTEST_CHECK(table(run_program(joined(of_folder, words_of(more)))) ==
+                          table(rows.predict(name, more)));
         }
     }
 }

@@ -3,7 +3,6 @@
 #include "bigbird/scoring/scorers.hpp"
 #include "bigbird/tasks/profile_network.hpp"
 
-
 #include <algorithm>
 #include <limits>
 

@@ -3,7 +3,6 @@
 #include "bigbird/scoring/letters/letter_rows.hpp"
 #include "bigbird/tasks/profile_network.hpp"
 
-
 #include <algorithm>
 
 namespace bigbird::tasks {

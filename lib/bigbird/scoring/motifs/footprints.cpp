@@ -3,7 +3,6 @@
 
 #include "bigbird/scoring/placement.hpp"
 
-
 namespace bigbird::tasks {
 
 ProfileReadings::ProfileReadings(std::span<const ModelFolder> models, Strands strands,

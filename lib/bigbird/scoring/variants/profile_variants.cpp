@@ -9,7 +9,6 @@
 #include "bigbird/scoring/variants/task_scorer.hpp"
 #include "bigbird/tasks/profile_network.hpp"
 
-
 #include <algorithm>
 #include <cmath>
 

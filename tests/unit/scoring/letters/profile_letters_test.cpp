@@ -159,7 +159,8 @@ DOCTEST_TEST_CASE("attribute: contributions to a profile sum to the difference o
     const ProfileFixture fixture;
     for (const char* name : {"chrombpnet_nobias.h5", "bpnet.h5"}) {
         DOCTEST_CAPTURE(name);
-        const std::int64_t length = std::string(name) == "bpnet.h5" ? 210 : window_bases, begin = 500 - length / 2;
+        const std::int64_t length = std::string(name) == "bpnet.h5" ? 210 : window_bases,
+                           begin = 500 - length / 2;
         const std::string bed = "c\t480\t520\n";
         AttributeSpec spec = fixture.attribution({name}, bed);
         spec.target = AttributionTarget::profile;
@@ -251,8 +252,8 @@ DOCTEST_TEST_CASE("attribute: records of other lengths than the window, longer r
     spec.strands = Strands::none;
     const std::string middle = fixture.genome().substr(400, window_bases);
     spec.sequences =
-        fixture.file("records.fa", ">long\n" + fixture.genome().substr(390, window_bases + 20) + "\n>window\n" +
-                                       middle + "\n>brief\n" + middle.substr(100, 60) + "\n");
+        fixture.file("records.fa", ">long\n" + fixture.genome().substr(390, window_bases + 20) +
+                                       "\n>window\n" + middle + "\n>brief\n" + middle.substr(100, 60) + "\n");
     spec.regions.clear();
     spec.references.clear();
     const Rows rows = fixture.found(spec);
@@ -386,8 +387,8 @@ DOCTEST_TEST_CASE("predict_mutagenesis: deletions and shuffles of profile models
     const Rows of_region = fixture.effects(spec);
     spec.regions.clear();
     spec.references.clear();
-    spec.sequences =
-        fixture.file("record.fa", ">x\n" + fixture.genome().substr(500 - window_bases / 2, window_bases) + "\n");
+    spec.sequences = fixture.file(
+        "record.fa", ">x\n" + fixture.genome().substr(500 - window_bases / 2, window_bases) + "\n");
     const Rows of_record = fixture.effects(spec);
     DOCTEST_REQUIRE(of_record.size() == static_cast<std::size_t>(window_bases));
     for (const std::size_t base : {std::size_t{0}, std::size_t{39}})
