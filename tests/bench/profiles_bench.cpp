@@ -59,6 +59,24 @@ void edits(benchmark::State& state, std::int64_t count) {
     state.SetItemsProcessed(state.iterations() * count);
 }
 
+void ctor(benchmark::State& state, int) {
+    const at::NoGradGuard no_gradients;
+    const ProfileNet network = network_of(Trunk::relu_after, state.range(0));
+    const at::Tensor codes = random_windows(1, network)[0];
+    for (auto _ : state) {
+        const EditedProfile edited(network, codes);
+        benchmark::DoNotOptimize(edited.heads());
+    }
+}
+void only(benchmark::State& state, bool profiles) {
+    const at::NoGradGuard no_gradients;
+    const ProfileNet network = network_of(Trunk::relu_after, state.range(0));
+    const at::Tensor codes = random_windows(1, network)[0];
+    const EditedProfile edited(network, codes);
+    const std::vector<bins::Substitution> each{{1057, 2}};
+    for (auto _ : state) benchmark::DoNotOptimize(edited.heads(each, profiles));
+}
+
 void product(benchmark::State& state) {
     const at::NoGradGuard no_gradients;
     const at::Tensor a = at::randn({2048, state.range(0)}), b = at::randn({state.range(0), state.range(0)});
@@ -79,4 +97,5 @@ PROFILES_BENCH(edits, one, 1)->Arg(512)->Arg(64);
 PROFILES_BENCH(edits, many, 600)->Arg(512)->Arg(64);
 BENCHMARK(product)->Arg(512)->Arg(1024)->Arg(2048)->UseRealTime()->MeasureProcessCPUTime();
 
+PROFILES_BENCH(ctor,x,0)->Arg(64)->Arg(512);PROFILES_BENCH(only,p,true)->Arg(64)->Arg(512);PROFILES_BENCH(only,c,false)->Arg(64)->Arg(512);
 BENCHMARK_MAIN();
