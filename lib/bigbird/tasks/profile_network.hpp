@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published networks of base-resolution profiles (networks/profiles) as task networks. A window has one row of
-// logits: the log counts of each group. Its profile is asked for separately.
+// Published networks of base-resolution profiles (networks/profiles) as task networks. A window has one row
+// of logits: the log counts of each group. Its profile is asked for separately.
 #pragma once
 
 #include "bigbird/networks/profiles/profile_network.hpp"
@@ -42,10 +42,12 @@ public:
 
 /// Heads of reverse complements, on the windows' own strand: positions back to front, columns of a group
 /// swapped.
-networks::ProfileHeads on_other_strand(const networks::ProfileHeads& heads, const networks::ProfileShape& shape);
-/// Probabilities of the profile of one group, (windows, output, columns of the group) float64 on the CPU: a softmax
-/// over all its positions and columns.
-at::Tensor profile_probabilities(const at::Tensor& logits, const networks::ProfileShape& shape, std::size_t group);
+networks::ProfileHeads on_other_strand(const networks::ProfileHeads& heads,
+                                       const networks::ProfileShape& shape);
+/// Probabilities of the profile of one group, (windows, output, columns of the group) float64 on the CPU: a
+/// softmax over all its positions and columns.
+at::Tensor profile_probabilities(const at::Tensor& logits, const networks::ProfileShape& shape,
+                                 std::size_t group);
 
 /// The network of a model that gives profiles; null for other models.
 std::shared_ptr<ProfileNetwork> profile_network(const ModelFolder& model);
@@ -58,7 +60,8 @@ TaskInfo profile_info(const networks::ProfileModel& model);
 ModelFolder open_profile_file(const std::filesystem::path& path, std::optional<networks::Component> component,
                               const at::Device& device);
 /// Loads a folder that TaskNetwork::write() wrote.
-std::shared_ptr<ProfileNetwork> load_profile_network(const std::filesystem::path& directory, const TaskInfo& info,
+std::shared_ptr<ProfileNetwork> load_profile_network(const std::filesystem::path& directory,
+                                                     const TaskInfo& info,
                                                      std::optional<networks::Component> component,
                                                      const at::Device& device);
 

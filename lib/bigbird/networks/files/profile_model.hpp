@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A published network of the BPNet family, as read from its file, in one form for all: ChromBPNet and its bias
-// model (Pampari et al. 2024), BPNet (Avsec et al. 2021; kundajelab/bpnet), BPNet of bpnet-lite, Cherimoya.
-// No LibTorch.
+// A published network of the BPNet family, as read from its file, in one form for all: ChromBPNet and its
+// bias model (Pampari et al. 2024), BPNet (Avsec et al. 2021; kundajelab/bpnet), BPNet of bpnet-lite,
+// Cherimoya. No LibTorch.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -32,7 +32,8 @@ inline constexpr Choices<Trunk, 3> trunk_words{{{Trunk::relu_after, "relu_after"
 struct ProfileShape {
     Trunk trunk = Trunk::relu_after;
     std::int64_t filters = 0, layers = 0;
-    std::int64_t stem = 21, head = 75;  ///< bases under a filter of the stem, positions under one of the profile
+    std::int64_t stem = 21,
+                 head = 75;  ///< bases under a filter of the stem, positions under one of the profile
     std::int64_t input = 2114, output = 1000;
     std::int64_t counts = 0;  ///< positions of the trunk, around the middle, whose mean gives the log counts
     /// Columns (strands) of the profile in each group. A group has one log count, and one softmax over all
@@ -47,8 +48,8 @@ struct ProfileShape {
     bool pads() const { return trunk == Trunk::cherimoya; }
     /// Positions of the trunk after the stem (0 layers) or some layers; `input` if it is padded.
     std::int64_t trunk_positions(std::int64_t after_layers) const;
-    /// Throws ConfigError: a number out of bounds (filters up to 4,096, layers up to 16, input up to 2^20), or
-    /// ranges that do not fit into each other.
+    /// Throws ConfigError: a number out of bounds (filters up to 4,096, layers up to 16, input up to 2^20),
+    /// or ranges that do not fit into each other.
     void validate() const;
     bool operator==(const ProfileShape&) const = default;
 };
@@ -81,8 +82,8 @@ inline constexpr Choices<Component, 3> component_words{
 
 struct ProfileModel {
     std::string family;              ///< "ChromBPNet", "BPNet", "bpnet-lite", "Cherimoya"
-    std::vector<ProfilePart> parts;  ///< one; or nobias and bias, whose predictions are joined: logits are added,
-                                     ///< and so are exp(log counts)
+    std::vector<ProfilePart> parts;  ///< one; or nobias and bias, whose predictions are joined: logits are
+                                     ///< added, and so are exp(log counts)
     std::string sha256;              ///< of the file
     Json source = Json::object();    ///< what else the file says: names, controls, for people
 
@@ -92,13 +93,15 @@ struct ProfileModel {
     std::string bias() const;
 };
 
-/// Keeps the parts of a component; unset: nobias, if there is one. Throws ConfigError naming `path` if the file lacks it.
-ProfileModel chosen(ProfileModel model, std::optional<Component> component, const std::filesystem::path& path);
+/// Keeps the parts of a component; unset: nobias, if there is one. Throws ConfigError naming `path` if the
+/// file lacks it.
+ProfileModel chosen(ProfileModel model, std::optional<Component> component,
+                    const std::filesystem::path& path);
 
 /// Whether a path is a file, not a folder, so that read_profile_model() is to read it.
 bool is_model_file(const std::filesystem::path& path);
-/// Reads a Keras HDF5 file or a file of torch.save(); executes nothing of either. Throws InputError that says what
-/// the file is, if not a model of this family, and what to take instead.
+/// Reads a Keras HDF5 file or a file of torch.save(); executes nothing of either. Throws InputError that says
+/// what the file is, if not a model of this family, and what to take instead.
 ProfileModel read_profile_model(const std::filesystem::path& path);
 
 }  // namespace bigbird::networks

@@ -16,8 +16,8 @@
 
 namespace bigbird::networks {
 
-/// What a network gives for windows: logits of the profile (windows, output, columns) and log counts (windows,
-/// groups), float32 on the network's device.
+/// What a network gives for windows: logits of the profile (windows, output, columns) and log counts
+/// (windows, groups), float32 on the network's device.
 struct ProfileHeads {
     at::Tensor profile, counts;
 };
@@ -37,8 +37,8 @@ public:
     at::Tensor output_bias() const;
 
     /// letters: (windows, input, 4) float32, one-hot, all 0 for N. The readable twin, by ATen's convolutions,
-    /// on any device, with gradients if they are enabled. Under a SecantGuard (bins/secants.hpp) gradients are
-    /// DeepLIFT's multipliers.
+    /// on any device, with gradients if they are enabled. Under a SecantGuard (bins/secants.hpp) gradients
+    /// are DeepLIFT's multipliers.
     ProfileHeads forward(const at::Tensor& letters) const;
     /// codes: (windows, input) uint8 (bins::codes_of) on the network's device. No gradients. On a CPU by our kernels, and a
     /// window's values do not depend on the others or on threads, to the last bit; elsewhere forward().
