@@ -74,8 +74,11 @@ void product(benchmark::State& state) {
 
 }  // namespace
 
-#define PROFILES_BENCH(name, ...) \
-    BENCHMARK_CAPTURE(name, __VA_ARGS__)->UseRealTime()->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond)
+#define PROFILES_BENCH(name, ...)        \
+    BENCHMARK_CAPTURE(name, __VA_ARGS__) \
+        ->UseRealTime()                  \
+        ->MeasureProcessCPUTime()        \
+        ->Unit(benchmark::kMillisecond)
 
 PROFILES_BENCH(forward, relu_after, Trunk::relu_after, false)->ArgsProduct({{512, 64}, {1, 16}});
 PROFILES_BENCH(forward, cherimoya, Trunk::cherimoya, false)->ArgsProduct({{128}, {1, 16}});

@@ -59,12 +59,14 @@ Floats packed_points(const at::Tensor& weight, std::int64_t columns) {
     Floats to = zeros(points * size);
     const auto* const from = values.const_data_ptr<float>();
     for (std::int64_t p = 0; p < points; ++p) {
-        pack_product(in, out, columns, to.data() + p * size, [&](std::int64_t i, std::int64_t o) {
-            const float* const taps = from + (o * in + i) * 3;
-            if (p == 0) return taps[0];
-            if (p == 3) return taps[2];
-            return (taps[0] + (p == 1 ? taps[1] : -taps[1]) + taps[2]) / 2;
-        });
+        pack_product(
+            in, out, columns, to.data() + p * size,
+            [&](std::int64_t i, std::int64_t o) {
+                const float* const taps = from + (o * in + i) * 3;
+                if (p == 0) return taps[0];
+                if (p == 3) return taps[2];
+                return (taps[0] + (p == 1 ? taps[1] : -taps[1]) + taps[2]) / 2;
+            });
     }
     return to;
 }
@@ -73,7 +75,8 @@ Floats packed_points(const at::Tensor& weight, std::int64_t columns) {
 
 Floats::Floats(std::int64_t size) : size_(size) {
     constexpr std::int64_t huge_page = std::int64_t{1} << 21;
-    const std::int64_t wanted = std::max<std::int64_t>(size, 1) * 4, alignment = wanted < huge_page ? 64 : huge_page,
+    const std::int64_t wanted = std::max<std::int64_t>(size, 1) * 4,
+                       alignment = wanted < huge_page ? 64 : huge_page,
                        bytes = up_to_multiple(wanted, alignment);
     data_.reset(static_cast<float*>(
         std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(bytes))));

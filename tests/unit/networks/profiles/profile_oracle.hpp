@@ -14,7 +14,12 @@
 
 namespace profile_oracle {
 
-using namespace bigbird::networks;
+using bigbird::networks::ProfileModel;
+using bigbird::networks::ProfilePart;
+using bigbird::networks::ProfileShape;
+using bigbird::networks::StoredTensor;
+using bigbird::networks::Trunk;
+using bigbird::networks::Weights;
 
 /// Without padding: the ranges that fit, if `output` does.
 inline ProfileShape shape_of(Trunk trunk, std::int64_t filters, std::int64_t layers, std::int64_t output,
@@ -90,8 +95,8 @@ inline double gelu(double x) {
 }
 
 /// A convolution with weight (out, in, width); `padding` zeros on each side.
-inline Rows convolved(const Rows& x, const StoredTensor& weight, const std::vector<float>& bias, std::int64_t dilation,
-                      std::int64_t padding) {
+inline Rows convolved(const Rows& x, const StoredTensor& weight, const std::vector<float>& bias,
+                      std::int64_t dilation, std::int64_t padding) {
     const std::int64_t out = weight.shape[0], in = weight.shape[1], width = weight.shape[2],
                        size = std::ssize(x) + 2 * padding - (width - 1) * dilation;
     Rows y(static_cast<std::size_t>(size), std::vector<double>(static_cast<std::size_t>(out)));
@@ -102,7 +107,8 @@ inline Rows convolved(const Rows& x, const StoredTensor& weight, const std::vect
                 const std::int64_t from = p + t * dilation - padding;
                 if (from < 0 || from >= std::ssize(x)) continue;
                 for (std::int64_t i = 0; i < in; ++i)
-                    sum += static_cast<double>(weight.values[static_cast<std::size_t>((o * in + i) * width + t)]) *
+                    sum += static_cast<double>(
+                               weight.values[static_cast<std::size_t>((o * in + i) * width + t)]) *
                            x[static_cast<std::size_t>(from)][static_cast<std::size_t>(i)];
             }
             y[static_cast<std::size_t>(p)][static_cast<std::size_t>(o)] = sum;
@@ -132,7 +138,8 @@ inline void add(Rows& x, const Rows& y, double scale) {
 inline Rows cherimoya_layer(const ProfilePart& part, std::int64_t i, Rows x) {
     const std::string layer = "layers." + std::to_string(i) + ".";
     const auto& taps = part.weights.at(layer + "taps").values;
-    const std::int64_t f = part.shape.filters, inner = f * part.shape.expansion, dilation = part.shape.dilation(i);
+    const std::int64_t f = part.shape.filters, inner = f * part.shape.expansion,
+                       dilation = part.shape.dilation(i);
     Rows y = x;
     double mean = 0, variance = 0;
     const auto size = static_cast<double>(std::ssize(x) * f);
@@ -154,12 +161,14 @@ inline Rows cherimoya_layer(const ProfilePart& part, std::int64_t i, Rows x) {
         for (const double v : row)
             variance += v * v / size;
     each(y, [&](double v) { return v / std::sqrt(variance + 1e-3); });
-    StoredTensor first = part.weights.at(layer + "linear1.weight"), second = part.weights.at(layer + "linear2.weight");
+    StoredTensor first = part.weights.at(layer + "linear1.weight"),
+                 second = part.weights.at(layer + "linear2.weight");
     first.shape.push_back(1);
     second.shape.push_back(1);
     Rows hidden = convolved(y, first, std::vector<float>(static_cast<std::size_t>(inner)), 1, 0);
     each(hidden, gelu);
-    add(x, convolved(hidden, second, std::vector<float>(static_cast<std::size_t>(f)), 1, 0), part.shape.residual_scale);
+    add(x, convolved(hidden, second, std::vector<float>(static_cast<std::size_t>(f)), 1, 0),
+        part.shape.residual_scale);
     return x;
 }
 
@@ -190,7 +199,8 @@ inline Heads heads_of(const ProfilePart& part, const std::vector<std::uint8_t>& 
     }
     if (shape.trunk == Trunk::relu_before) each(x, relu);
     const Rows logits = middle(
-        convolved(x, w.at("profile.weight"), w.at("profile.bias").values, 1, pads ? shape.head / 2 : 0), shape.output);
+        convolved(x, w.at("profile.weight"), w.at("profile.bias").values, 1, pads ? shape.head / 2 : 0),
+        shape.output);
     Heads heads;
     for (const auto& row : logits)
         heads.profile.insert(heads.profile.end(), row.begin(), row.end());
