@@ -43,6 +43,15 @@ void stem(const StemWeights& weights, const std::uint16_t* words, std::int64_t c
     }
 }
 
+/// Brings a row near, which is written later if `writes`.
+template <bool writes>
+void fetch_row(const float* from, std::int64_t row) {
+    constexpr std::int64_t line = 16;
+    if (from == nullptr) return;
+    for (std::int64_t c = 0; c < row; c += line)
+        __builtin_prefetch(from + c, writes ? 1 : 0, 3);
+}
+
 /// The four rows of a pair at the points: B^T x. Those of one point are `apart` from those of the next.
 template <bool relu>
 void pair_to_points(const float* const* from, std::int64_t dilation, std::int64_t row, std::int64_t apart,
@@ -83,6 +92,8 @@ void convolve(const DilatedLayer& layer, const std::int64_t* pairs, std::int64_t
     const std::int64_t row = layer.row, apart = count * row;
     float* const results = scratch + points * apart;
     for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t tap = -1; tap <= 2 && i + 1 < count; ++tap)
+            fetch_row<false>(from[pairs[i + 1] + tap * layer.dilation], row);
         const auto transform = layer.relu_before ? pair_to_points<true> : pair_to_points<false>;
         transform(from + pairs[i], layer.dilation, row, apart, scratch + i * row);
     }
@@ -97,8 +108,11 @@ void convolve(const DilatedLayer& layer, const std::int64_t* pairs, std::int64_t
         product.weights += p * product.in * product.out;
         multiply(product, rows, count, sums);
     }
-    for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t next = 2 * i + 4; next < 2 * i + 6 && next < 2 * count; ++next)
+            fetch_row<true>(to[next], row);
         pair_from_points(layer, results + i * row, apart, from + pairs[i], to + 2 * i);
+    }
 }
 
 }  // namespace
