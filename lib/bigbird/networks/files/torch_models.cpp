@@ -21,6 +21,8 @@ namespace {
 /// Both packages train on windows of this length by default; their files do not tell.
 constexpr std::int64_t usual_window = 2114;
 constexpr std::int64_t most_torch_layers = 16;
+/// Positions behind each end of the profile that bpnet-lite averages for its counts.
+constexpr std::int64_t count_margin = 37;
 constexpr const char* assumed_window =
     "the file does not tell the length of its windows: 2114 bases, the default of its package, are assumed";
 
@@ -34,9 +36,10 @@ public:
     StoredTensor take(const std::string& name, std::size_t axes) const {
         const auto found = file_.tensors().find(prefix_ + name);
         if (found == file_.tensors().end()) refuse("lacks the weights '" + prefix_ + name + "'");
-        if (found->second.shape.size() != axes)
+        const std::vector<std::int64_t>& shape = found->second.shape;
+        if (shape.size() != axes || std::ranges::find(shape, 0) != shape.end())
             refuse("has weights of an unexpected shape, '" + prefix_ + name + "'");
-        return {found->second.shape, found->second.floats()};
+        return {shape, found->second.floats()};
     }
     /// The first dimension of the weights gives a bias's size; zeros where the file has no bias.
     StoredTensor take_bias(const std::string& name, const StoredTensor& weight) const {
@@ -69,8 +72,8 @@ std::int64_t layers_with(const TorchWeights& weights, const std::string& before,
 StoredTensor without_controls(const StoredTensor& from, std::int64_t kept) {
     StoredTensor to{from.shape, {}};
     to.shape[1] = kept;
-    const std::int64_t inner = std::accumulate(from.shape.begin() + 2, from.shape.end(), std::int64_t{1},
-                                               std::multiplies<>());
+    const std::int64_t inner =
+        std::accumulate(from.shape.begin() + 2, from.shape.end(), std::int64_t{1}, std::multiplies<>());
     for (std::int64_t row = 0; row < from.shape[0]; ++row) {
         const auto begin = from.values.begin() + row * from.shape[1] * inner;
         to.values.insert(to.values.end(), begin, begin + kept * inner);
@@ -105,8 +108,24 @@ std::int64_t take_stem_and_heads(const TorchWeights& from, ProfilePart& part, do
     return controls;
 }
 
-std::int64_t columns_of(const ProfilePart& part) { return part.weights.at("profile.weight").shape[0]; }
-std::int64_t groups_of(const ProfilePart& part) { return part.weights.at("counts.weight").shape[0]; }
+/// Positions that a network leaves out at each end of its windows.
+std::int64_t trimming_in(const Json& values, std::int64_t otherwise, const fs::path& path) {
+    const std::int64_t trimming = values.contains("trimming") && !values["trimming"].is_null()
+                                      ? whole_number(values, "trimming")
+                                      : otherwise;
+    if (trimming < 0 || trimming >= usual_window / 2)
+        throw InputError("trims " + std::to_string(trimming) + " positions of each end of windows of " +
+                             std::to_string(usual_window) + ": nothing is left",
+                         path);
+    return trimming;
+}
+
+std::int64_t columns_of(const ProfilePart& part) {
+    return part.weights.at("profile.weight").shape[0];
+}
+std::int64_t groups_of(const ProfilePart& part) {
+    return part.weights.at("counts.weight").shape[0];
+}
 
 // ---- Cherimoya
 
@@ -118,7 +137,8 @@ std::vector<std::int64_t> groups_in(const Json& config, const ProfilePart& part,
         for (const Json& group : config["signal_groups"])
             found.push_back(is_whole_number<std::int32_t>(group) ? group.get<std::int64_t>() : 0);
     } else {
-        found = groups == 1 ? std::vector{columns} : std::vector<std::int64_t>(static_cast<std::size_t>(columns), 1);
+        found = groups == 1 ? std::vector{columns}
+                            : std::vector<std::int64_t>(static_cast<std::size_t>(columns), 1);
     }
     if (static_cast<std::int64_t>(found.size()) != groups ||
         std::accumulate(found.begin(), found.end(), std::int64_t{0}) != columns)
@@ -131,7 +151,8 @@ void take_cherimoya_layers(const TorchWeights& from, ProfilePart& part) {
     shape.layers = layers_with(from, "blocks.", ".linear1.weight");
     for (std::int64_t i = 0; i < shape.layers; ++i) {
         const std::string block = "blocks." + std::to_string(i), stored = "layers." + std::to_string(i);
-        const std::string taps_name = block + (from.has(block + ".conv_weight") ? ".conv_weight" : ".conv.conv_weight");
+        const std::string taps_name =
+            block + (from.has(block + ".conv_weight") ? ".conv_weight" : ".conv.conv_weight");
         StoredTensor taps = from.take(taps_name, 2), first = from.take(block + ".linear1.weight", 2),
                      second = from.take(block + ".linear2.weight", 2);
         if (i == 0) shape.expansion = first.shape[0] / shape.filters;
@@ -156,14 +177,13 @@ ProfileModel read_cherimoya(const TorchFile& file, const std::string& prefix, co
     const std::int64_t controls = take_stem_and_heads(from, part, 0);
     take_cherimoya_layers(from, part);
     shape.groups = groups_in(config, part, path);
-    const std::int64_t trimming = config.contains("trimming") && !config["trimming"].is_null()
-                                      ? whole_number(config, "trimming")
-                                      : 46 + (std::int64_t{1} << shape.layers) - 1;
+    const std::int64_t trimming = trimming_in(config, 46 + (std::int64_t{1} << shape.layers) - 1, path);
     shape.input = usual_window;
     shape.output = shape.counts = usual_window - 2 * trimming;
     if (config.contains("residual_scale")) shape.residual_scale = config["residual_scale"].get<double>();
     if (config.contains("n_layers") && whole_number(config, "n_layers") != shape.layers)
-        throw InputError("has weights of " + counted(shape.layers, "block") + ", and says that it has others", path);
+        throw InputError("has weights of " + counted(shape.layers, "block") + ", and says that it has others",
+                         path);
     ProfileModel model{.family = "Cherimoya", .parts = {}, .sha256 = ""};
     model.source["assumed"] = assumed_window;
     if (controls > 0) model.source["control_tracks"] = controls;
@@ -188,7 +208,9 @@ const Json& module_at(const TorchFile& file, const std::string& prefix) {
     return *at;
 }
 
-bool is_module(const Json& values) { return values.is_object() && values.contains("class"); }
+bool is_module(const Json& values) {
+    return values.is_object() && values.contains("class");
+}
 
 void take_lite_layers(const TorchWeights& from, ProfilePart& part) {
     ProfileShape& shape = part.shape;
@@ -215,22 +237,28 @@ LitePart read_lite_part(const TorchFile& file, const std::string& prefix, const 
     const Json& module = module_at(file, prefix);
     const auto kind = module.value("class", std::string());
     const bool ported = kind.ends_with(".BasePairNet");
+    if (!ported && !kind.ends_with(".BPNet"))
+        from.refuse("is a model of the class " + kind +
+                    ", where BPNet, BasePairNet or ChromBPNet of bpnet-lite are read");
     LitePart read{{.name = name, .shape = {.trunk = ported ? Trunk::relu_before : Trunk::relu_after}}, 0};
     ProfileShape& shape = read.part.shape;
     // A control of zero gives ln(1 + 0), in BasePairNet ln(2 + 0).
     read.controls = take_stem_and_heads(from, read.part, ported ? std::log(2.0) : 0);
     take_lite_layers(from, read.part);
-    if (groups_of(read.part) != 1) from.refuse("gives several log counts, which bpnet-lite's networks do not");
-    const std::int64_t columns = columns_of(read.part), trimming = whole_number(module, "trimming"),
-                       reach = shape.stem / 2 + shape.head / 2 + (std::int64_t{2} << shape.layers) - 2;
+    if (groups_of(read.part) != 1)
+        from.refuse("gives several log counts, which bpnet-lite's networks do not");
+    const std::int64_t columns = columns_of(read.part),
+                       reach = shape.stem / 2 + std::max(shape.head / 2, count_margin) +
+                               (std::int64_t{2} << shape.layers) - 2,
+                       trimming = trimming_in(module, reach, path);
     if (trimming < reach)
-        from.refuse("is a model of bpnet-lite that trims " + counted(trimming, "position") + ", less than the " +
-                    std::to_string(reach) +
+        from.refuse("is a model of bpnet-lite that trims " + counted(trimming, "position") +
+                    ", less than the " + std::to_string(reach) +
                     " that its layers reach: it predicts from padding, which is not supported");
     shape.groups = {columns};
     shape.input = usual_window;
     shape.output = usual_window - 2 * trimming;
-    shape.counts = shape.output + shape.head / 2 * 2;
+    shape.counts = shape.output + 2 * count_margin;
     shape.count_offset = ported ? static_cast<double>(columns) : 1;  // as of the networks it was ported from
     return read;
 }
@@ -261,7 +289,8 @@ ProfileModel read_lite(const TorchFile& file, const std::string& prefix, bool jo
 std::optional<std::string> prefix_of(const TorchFile& file, std::string_view ending) {
     for (const auto& tensor : file.tensors()) {
         const std::string& name = tensor.first;
-        if (name.ends_with(ending) && (name.size() == ending.size() || name[name.size() - ending.size() - 1] == '.'))
+        if (name.ends_with(ending) &&
+            (name.size() == ending.size() || name[name.size() - ending.size() - 1] == '.'))
             return name.substr(0, name.size() - ending.size());
     }
     return std::nullopt;
@@ -269,16 +298,18 @@ std::optional<std::string> prefix_of(const TorchFile& file, std::string_view end
 
 ProfileModel read_network(const TorchFile& file, const fs::path& path) {
     if (const auto prefix = prefix_of(file, "blocks.0.linear1.weight")) {
-        const Json config = file.values().is_object() ? file.values().value("config", Json::object()) : Json::object();
+        const Json config =
+            file.values().is_object() ? file.values().value("config", Json::object()) : Json::object();
         return read_cherimoya(file, *prefix, config, path);
     }
     if (const auto prefix = prefix_of(file, "accessibility.iconv.weight"))
         if (is_module(module_at(file, *prefix))) return read_lite(file, *prefix, true, path);
     if (const auto prefix = prefix_of(file, "iconv.weight")) {
         if (is_module(module_at(file, *prefix))) return read_lite(file, *prefix, false, path);
-        throw InputError("holds weights alone (a state_dict), without what their network is; save the whole model: "
-                         "torch.save(model, ...)",
-                         path);
+        throw InputError(
+            "holds weights alone (a state_dict), without what their network is; save the whole model: "
+            "torch.save(model, ...)",
+            path);
     }
     std::vector<std::string> names;
     for (const auto& tensor : file.tensors())

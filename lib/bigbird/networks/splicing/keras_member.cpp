@@ -35,7 +35,8 @@ void collect_inputs(const Json& node, std::vector<std::string>& names) {
         names.push_back(node[0].get<std::string>());
         return;
     }
-    if (node.is_object() && node.contains("keras_history")) return collect_inputs(node["keras_history"], names);
+    if (node.is_object() && node.contains("keras_history"))
+        return collect_inputs(node["keras_history"], names);
     if (node.is_structured())
         for (const Json& item : node)
             collect_inputs(item, names);
@@ -73,7 +74,8 @@ public:
         collect_skips(*layer, skips, 0);
         collect_units(member, skips);
         if (member.context() != 2 * cropped)
-            refuse("it crops " + std::to_string(cropped) + " positions at each end, where its convolutions reach " +
+            refuse("it crops " + std::to_string(cropped) +
+                   " positions at each end, where its convolutions reach " +
                    std::to_string(member.context() / 2));
         return member;
     }
@@ -85,7 +87,8 @@ private:
 
     void add_layer(const Json& json) {
         GraphLayer layer;
-        if (!json.is_object() || !json.contains("config") || !json["config"].is_object()) refuse("a layer is not described");
+        if (!json.is_object() || !json.contains("config") || !json["config"].is_object())
+            refuse("a layer is not described");
         layer.config = json["config"];
         const Json name = layer.config.value("name", Json()), kind = json.value("class_name", Json());
         if (!name.is_string() || !kind.is_string()) refuse("a layer has no name or class");
@@ -107,15 +110,17 @@ private:
     void require(const GraphLayer& layer, const char* key, const Json& wanted) const {
         const Json found = layer.config.value(key, wanted);
         if (found != wanted)
-            refuse("the layer '" + shortened(layer.name) + "' has " + key + " " + shortened(found.dump()) + ", not " +
-                   wanted.dump());
+            refuse("the layer '" + shortened(layer.name) + "' has " + key + " " + shortened(found.dump()) +
+                   ", not " + wanted.dump());
     }
     void require_kind(const GraphLayer& layer, std::string_view kind) const {
         if (layer.kind != kind)
-            refuse("the layer '" + shortened(layer.name) + "' is " + shortened(layer.kind) + ", not " + std::string(kind));
+            refuse("the layer '" + shortened(layer.name) + "' is " + shortened(layer.kind) + ", not " +
+                   std::string(kind));
     }
 
-    const GraphLayer& convolution_layer(const std::string& name, std::int64_t dilation, const char* activation) const {
+    const GraphLayer& convolution_layer(const std::string& name, std::int64_t dilation,
+                                        const char* activation) const {
         const GraphLayer& layer = at(name);
         require_kind(layer, "Conv1D");
         require(layer, "activation", activation);
@@ -136,7 +141,8 @@ private:
         return {weight_of(layer, "kernel", 3).values, weight_of(layer, "bias", 1).values};
     }
     SpliceConvolution pointwise(const GraphLayer& layer) const {
-        if (taps_of(layer) != 1) refuse("the layer '" + shortened(layer.name) + "' is wider than one position");
+        if (taps_of(layer) != 1)
+            refuse("the layer '" + shortened(layer.name) + "' is wider than one position");
         return convolution_of(layer);
     }
     std::int64_t taps_of(const GraphLayer& layer) const {
@@ -154,7 +160,8 @@ private:
     std::int64_t crop_of(const GraphLayer& layer) const {
         if (layer.kind != "Cropping1D") refuse("its sums are not cropped before the last layer");
         const Json crop = layer.config.value("cropping", Json());
-        if (!crop.is_array() || crop.size() != 2 || crop[0] != crop[1] || !is_whole_number<std::int32_t>(crop[0]))
+        if (!crop.is_array() || crop.size() != 2 || crop[0] != crop[1] ||
+            !is_whole_number<std::int32_t>(crop[0]))
             refuse("it crops unequal ends");
         return crop[0].get<std::int64_t>();
     }
@@ -172,7 +179,8 @@ private:
             collect_skips(at(input), skips, depth + 1);
     }
 
-    /// Units from the deepest layer that a skip reads down to the first convolution, then skips by their depth.
+    /// Units from the deepest layer that a skip reads down to the first convolution, then skips by their
+    /// depth.
     void collect_units(SpliceMember& member, const std::vector<const GraphLayer*>& skips) const {
         std::vector<const GraphLayer*> streams;  // of the deepest skip, backwards
         std::vector<SpliceUnit> units;
@@ -203,16 +211,19 @@ private:
     const GraphLayer& before_unit(const GraphLayer& sum, std::vector<SpliceUnit>& units) const {
         if (sum.inputs.size() != 2) refuse("'" + shortened(sum.name) + "' adds not two layers");
         const bool second_last = is_branch(at(sum.inputs[1]));
-        const GraphLayer &end = at(sum.inputs[second_last ? 1 : 0]), &base = at(sum.inputs[second_last ? 0 : 1]);
+        const GraphLayer &end = at(sum.inputs[second_last ? 1 : 0]),
+                         &base = at(sum.inputs[second_last ? 0 : 1]);
         SpliceUnit unit;
         unit.dilation = dilation_of(end);
         const GraphLayer& second = convolution_layer(end.name, unit.dilation, "linear");
         const GraphLayer& norm2 = activated_norm(input_of(second));
         const GraphLayer& first = convolution_layer(input_of(norm2).name, unit.dilation, "linear");
         const GraphLayer& norm1 = activated_norm(input_of(first));
-        if (&input_of(norm1) != &base) refuse("the unit before '" + shortened(sum.name) + "' does not read what it is added to");
+        if (&input_of(norm1) != &base)
+            refuse("the unit before '" + shortened(sum.name) + "' does not read what it is added to");
         unit.taps = taps_of(second);
-        if (taps_of(first) != unit.taps) refuse("the unit before '" + shortened(sum.name) + "' has two widths");
+        if (taps_of(first) != unit.taps)
+            refuse("the unit before '" + shortened(sum.name) + "' has two widths");
         unit.norm = affine(norm1);
         unit.first = folded(convolution_of(first), affine(norm2), path_);
         unit.second = convolution_of(second);
@@ -239,7 +250,8 @@ private:
     }
     SpliceAffine affine(const GraphLayer& norm) const {
         const Json epsilon = norm.config.value("epsilon", Json());
-        if (!epsilon.is_number() || epsilon.get<double>() < 0) refuse("'" + shortened(norm.name) + "' has no epsilon");
+        if (!epsilon.is_number() || epsilon.get<double>() < 0)
+            refuse("'" + shortened(norm.name) + "' has no epsilon");
         const auto values = [&](const char* kind) { return weight_of(norm, kind, 1).values; };
         const auto gamma = values("gamma"), beta = values("beta"), mean = values("moving_mean"),
                    variance = values("moving_variance");
@@ -254,7 +266,8 @@ private:
 }  // namespace
 
 SpliceMember read_keras_member(const fs::path& path) {
-    const KerasFile file = read_keras_file(path, [&](const KerasFile& head) { const SpliceGraph graph(head, path); });
+    const KerasFile file =
+        read_keras_file(path, [&](const KerasFile& head) { const SpliceGraph graph(head, path); });
     SpliceMember member = SpliceGraph(file, path).member();
     validate(member, path);
     return member;

@@ -38,19 +38,23 @@ void for_blocks(std::int64_t begin, std::int64_t end, int threads, const Body& b
 
 }  // namespace
 
-MemberPass::Filter::Filter(const SpliceConvolution& convolution, std::int64_t taps_of_it, std::int64_t dilation_of_it)
+MemberPass::Filter::Filter(const SpliceConvolution& convolution, std::int64_t taps_of_it,
+                           std::int64_t dilation_of_it)
     : weights(taps_of_it * splice_channels), taps(taps_of_it), dilation(dilation_of_it) {
     std::ranges::copy(convolution.weights, weights.row(0));
     std::ranges::copy(convolution.bias, bias.begin());
 }
 
 MemberPass::MemberPass(const SpliceMember& member)
-    : kernels_(splice_kernels()), slope_(member.slope), output_weights_(member.output.weights),
-      output_bias_(member.output.bias), outputs_(member.outputs()) {
+    : kernels_(splice_kernels()),
+      slope_(member.slope),
+      output_weights_(member.output.weights),
+      output_bias_(member.output.bias),
+      outputs_(member.outputs()) {
     for (std::size_t letter = 0; letter < letters_.size(); ++letter)
         for (std::size_t c = 0; c < splice_channels; ++c)
-            letters_[letter][c] =
-                member.input.bias[c] + (letter < 4 ? member.input.weights[letter * splice_channels + c] : 0.0F);
+            letters_[letter][c] = member.input.bias[c] +
+                                  (letter < 4 ? member.input.weights[letter * splice_channels + c] : 0.0F);
     reach_.push_back(0);
     for (const SpliceUnit& unit : member.units) {
         norms_.emplace_back();
@@ -90,20 +94,22 @@ void MemberPass::first_map(std::span<const std::uint8_t> codes, float* to) const
     }
 }
 
-void MemberPass::convolve(std::size_t k, const Spliced& in, const Spliced& base, std::int64_t begin, std::int64_t end,
-                          float* to) const {
+void MemberPass::convolve(std::size_t k, const Spliced& in, const Spliced& base, std::int64_t begin,
+                          std::int64_t end, float* to) const {
     const std::int64_t half = reach(k + 1) - reach(k);
     const bool first_of_unit = k % 2 == 0;
     SpliceRows& rows = workspace().rows;
     rows.reserve(block + 2 * half);
     for (; begin < end; begin += block) {
-        const std::int64_t count = std::min(block, end - begin), from = begin - half, past = begin + count + half;
+        const std::int64_t count = std::min(block, end - begin), from = begin - half,
+                           past = begin + count + half;
         const float* x = first_of_unit ? nullptr : in.contiguous(from, past);
         if (x == nullptr) {
             in.each(from, past, [&](const float* source, std::int64_t first, std::int64_t size) {
                 if (first_of_unit) {
                     const Norm& norm = norms_[k / 2];
-                    kernels_.activate(norm.scale.data(), norm.shift.data(), slope_, source, size, rows.row(first - from));
+                    kernels_.activate(norm.scale.data(), norm.shift.data(), slope_, source, size,
+                                      rows.row(first - from));
                 } else {
                     copy_rows(source, size, rows.row(first - from));
                 }
@@ -166,7 +172,8 @@ MemberPass::Kept MemberPass::pass(std::span<const std::uint8_t> codes, int threa
     for (std::size_t k = 0;; ++k) {
         if (k % 2 == 0)
             for_blocks(margin, length - margin, threads, [&](std::int64_t begin, std::int64_t end) {
-                add_skip(static_cast<std::int64_t>(k / 2), unchanged(k), begin, end, sums.row(begin - margin));
+                add_skip(static_cast<std::int64_t>(k / 2), unchanged(k), begin, end,
+                         sums.row(begin - margin));
             });
         if (k == filters_.size()) break;
         for_blocks(reach(k + 1), length - reach(k + 1), threads, [&](std::int64_t begin, std::int64_t end) {
@@ -184,8 +191,10 @@ MemberPass::Kept MemberPass::pass(std::span<const std::uint8_t> codes, int threa
 
 /// The rows that the edit changes and that the wanted outputs need.
 MemberPass::Spliced MemberPass::changed(std::size_t map, const Kept& kept, const SpliceEdit& edit) const {
-    const std::int64_t r = reach(map), inserted = std::ssize(edit.inserted), needed = edit.end + context() - r;
-    Spliced rows{kept.maps[map].row(0), std::max(edit.at - r, edit.begin + r), 0, inserted - edit.removed, nullptr};
+    const std::int64_t r = reach(map), inserted = std::ssize(edit.inserted),
+                       needed = edit.end + context() - r;
+    Spliced rows{kept.maps[map].row(0), std::max(edit.at - r, edit.begin + r), 0, inserted - edit.removed,
+                 nullptr};
     rows.end = std::max(rows.begin, std::min(edit.at + inserted + r, needed));
     return rows;
 }
@@ -197,10 +206,12 @@ std::vector<float> MemberPass::edited(const Kept& kept, const SpliceEdit& edit) 
     own.sums.reserve(count);
     Spliced stream = changed(0, kept, edit), inner{};
     {
-        const std::int64_t begin = std::max<std::int64_t>(stream.begin - edit.at, 0), size = stream.end - stream.begin;
+        const std::int64_t begin = std::max<std::int64_t>(stream.begin - edit.at, 0),
+                           size = stream.end - stream.begin;
         own.stream.reserve(size);
         if (size > 0)
-            first_map(std::span(edit.inserted).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)),
+            first_map(std::span(edit.inserted)
+                          .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)),
                       own.stream.row(0));
         stream.middle = own.stream.row(0);
     }

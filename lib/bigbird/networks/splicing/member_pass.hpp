@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes of one member over a stretch, and over a stretch with an edit. Convolutions have no padding: map k, the
-// input of convolution k, exists from reach(k) bases behind the stretch's begin to as many before its end. Even maps are
-// the residual stream between units, odd maps lie within units.
+// Passes of one member over a stretch, and over a stretch with an edit. Convolutions have no padding: map k,
+// the input of convolution k, exists from reach(k) bases behind the stretch's begin to as many before its
+// end. Even maps are the residual stream between units, odd maps lie within units.
 #pragma once
 
 #include "bigbird/networks/splicing/cpu/splice_kernels.hpp"
@@ -23,7 +23,7 @@ public:
     SpliceRows() = default;
     explicit SpliceRows(std::int64_t rows)
         : memory_(static_cast<float*>(
-              ::operator new(static_cast<std::size_t>(rows * splice_channels) * sizeof(float), alignment))),
+              ::operator new(static_cast<std::size_t>(rows* splice_channels) * sizeof(float), alignment))),
           rows_(rows) {}
 
     /// Makes room, and forgets what was there.
@@ -62,8 +62,8 @@ public:
     std::vector<float> edited(const Kept& kept, const SpliceEdit& edit) const;
 
 private:
-    /// Rows of a map: the reference's before `begin`, those of an edit up to `end`, and behind it the reference's again,
-    /// shifted by as many bases as the edit inserts more than it removes.
+    /// Rows of a map: the reference's before `begin`, those of an edit up to `end`, and behind it the
+    /// reference's again, shifted by as many bases as the edit inserts more than it removes.
     struct Spliced {
         const float* reference;
         std::int64_t begin, end, shift;
@@ -97,14 +97,15 @@ private:
     void convolve(std::size_t k, const Spliced& in, const Spliced& base, std::int64_t begin, std::int64_t end,
                   float* to) const;
     /// Adds what the skip after `units` makes of rows [begin, end) of its map to `sums`, if there is one.
-    void add_skip(std::int64_t units, const Spliced& map, std::int64_t begin, std::int64_t end, float* sums) const;
+    void add_skip(std::int64_t units, const Spliced& map, std::int64_t begin, std::int64_t end,
+                  float* sums) const;
     void probabilities_of(const float* sums, std::int64_t count, float* to) const;
     Spliced changed(std::size_t map, const Kept& kept, const SpliceEdit& edit) const;
 
     const SpliceKernels& kernels_;
     float slope_;
     std::array<std::array<float, splice_channels>, 5> letters_{};  ///< map 0, by the base
-    std::vector<Filter> filters_;                                 ///< two of each unit
+    std::vector<Filter> filters_;                                  ///< two of each unit
     std::vector<Norm> norms_;
     std::vector<Skip> skips_;
     std::vector<float> output_weights_, output_bias_;

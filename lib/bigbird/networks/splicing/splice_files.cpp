@@ -22,7 +22,8 @@ namespace {
 
 bool is_member_name(const fs::path& path) {
     const std::string name = path.filename().string(), ending = path.extension().string();
-    return ending == ".h5" || ending == ".pt" || ending == ".pth" || (name.starts_with("final.") && ending == ".v2");
+    return ending == ".h5" || ending == ".pt" || ending == ".pth" ||
+           (name.starts_with("final.") && ending == ".v2");
 }
 
 /// Files of a folder, by name. Pangolin's folder also holds networks for other purposes, with an odd number.
@@ -31,7 +32,8 @@ std::vector<fs::path> member_files(const fs::path& folder) {
     for (const fs::path& entry : entries_of(folder))
         if (is_member_name(entry)) files.push_back(entry);
     if (files.empty())
-        throw InputError("holds no splicing networks: neither .h5, .pt and .pth files nor final.J.I.3.v2", folder);
+        throw InputError("holds no splicing networks: neither .h5, .pt and .pth files nor final.J.I.3.v2",
+                         folder);
     const auto is_odd = [](const fs::path& file) {
         const std::string name = file.filename().string();
         return name.starts_with("final.") && name.size() > 8 && (name[8] - '0') % 2 == 1;
@@ -62,7 +64,8 @@ SpliceModel read_splice_model(std::span<const fs::path> paths) {
         if (!fs::is_directory(path, ignored)) {
             files.push_back(path);
         } else if (is_splice_folder(path)) {
-            if (paths.size() > 1) throw ConfigError(path.string() + ": a model folder holds all members; give no other models");
+            if (paths.size() > 1)
+                throw ConfigError(path.string() + ": a model folder holds all members; give no other models");
             SpliceModel model = read_splice_folder(path);
             validate(model);
             return model;
@@ -76,7 +79,8 @@ SpliceModel read_splice_model(std::span<const fs::path> paths) {
     for (const fs::path& file : files) {
         NamedMember found = read_member(file);
         if (!model.family.empty() && found.family != model.family)
-            throw ConfigError(file.string() + ": is a network of " + found.family + ", those before it are of " + model.family);
+            throw ConfigError(file.string() + ": is a network of " + found.family +
+                              ", those before it are of " + model.family);
         model.family = std::move(found.family);
         model.members.push_back(std::move(found.member));
         sums += sha256_of_file(file) + "\n";

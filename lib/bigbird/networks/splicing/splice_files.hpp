@@ -8,8 +8,8 @@
 
 namespace bigbird::networks {
 
-/// The members that files (.h5, .pt, .pth, Pangolin's) and folders of them hold, or a model folder of ours. Executes
-/// nothing of them. Throws InputError, ConfigError where they do not fit together.
+/// The members that files (.h5, .pt, .pth, Pangolin's) and folders of them hold, or a model folder of ours.
+/// Executes nothing of them. Throws InputError, ConfigError where they do not fit together.
 SpliceModel read_splice_model(std::span<const std::filesystem::path> paths);
 
 }  // namespace bigbird::networks

@@ -29,7 +29,8 @@ template <typename Member, typename Visit>
 void visit_tensors(Member& member, const std::string& prefix, const Visit& visit) {
     using Shape = std::vector<std::int64_t>;
     constexpr std::int64_t c = 32;
-    const auto convolution = [&](const std::string& name, auto& layer, std::int64_t taps, std::int64_t in, std::int64_t out) {
+    const auto convolution = [&](const std::string& name, auto& layer, std::int64_t taps, std::int64_t in,
+                                 std::int64_t out) {
         visit(prefix + name + ".weight", layer.weights, Shape{taps, in, out});
         visit(prefix + name + ".bias", layer.bias, Shape{out});
     };
@@ -92,7 +93,8 @@ SpliceModel described_splice_model(const fs::path& directory) {
         model.source = described.value("source", Json::object());
         for (const Json& member : described.at("members")) {
             model.members.push_back(member_of_shape(member));
-            if (std::ssize(model.members) > most_listed_members) throw InputError("lists too many members", path);
+            if (std::ssize(model.members) > most_listed_members)
+                throw InputError("lists too many members", path);
         }
     } catch (const Json::exception& error) {
         throw InputError("does not describe a splicing network: " + std::string(error.what()), path);
@@ -110,12 +112,14 @@ void write_tensors(const SpliceModel& model, std::ostream& out) {
     Json header{{"__metadata__", {{"format", "pt"}}}};
     std::string data;
     for (std::size_t i = 0; i < model.members.size(); ++i)
-        visit_tensors(model.members[i], prefix_of_member(i),
-                      [&](const std::string& name, const std::vector<float>& values, const std::vector<std::int64_t>& shape) {
-                          const std::size_t begin = data.size();
-                          data.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-                          header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {begin, data.size()}}};
-                      });
+        visit_tensors(
+            model.members[i], prefix_of_member(i),
+            [&](const std::string& name, const std::vector<float>& values,
+                const std::vector<std::int64_t>& shape) {
+                const std::size_t begin = data.size();
+                data.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+                header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {begin, data.size()}}};
+            });
     std::string text = header.dump();
     text.resize((text.size() + 7) / 8 * 8, ' ');
     const std::uint64_t size = text.size();
@@ -139,19 +143,22 @@ SpliceModel read_splice_folder(const fs::path& directory) {
     const MappedFile file(path);
     std::size_t taken = 0;
     for (std::size_t i = 0; i < model.members.size(); ++i) {
-        visit_tensors(model.members[i], prefix_of_member(i),
-                      [&](const std::string& name, std::vector<float>& values, const std::vector<std::int64_t>& shape) {
-                          const auto found = header.tensors.find(name);
-                          if (found == header.tensors.end() || found->second.type != "F32" || found->second.shape != shape)
-                              throw InputError("lacks the weights '" + name + "' that config.json describes", path);
-                          values.resize(static_cast<std::size_t>(found->second.elements()));
-                          const auto bytes = file.bytes().subspan(found->second.begin, values.size() * sizeof(float));
-                          std::memcpy(values.data(), bytes.data(), bytes.size());
-                          ++taken;
-                      });
+        visit_tensors(
+            model.members[i], prefix_of_member(i),
+            [&](const std::string& name, std::vector<float>& values, const std::vector<std::int64_t>& shape) {
+                const auto found = header.tensors.find(name);
+                if (found == header.tensors.end() || found->second.type != "F32" ||
+                    found->second.shape != shape)
+                    throw InputError("lacks the weights '" + name + "' that config.json describes", path);
+                values.resize(static_cast<std::size_t>(found->second.elements()));
+                const auto bytes = file.bytes().subspan(found->second.begin, values.size() * sizeof(float));
+                std::memcpy(values.data(), bytes.data(), bytes.size());
+                ++taken;
+            });
         validate(model.members[i], path);
     }
-    if (taken != header.tensors.size()) throw InputError("has weights that config.json does not describe", path);
+    if (taken != header.tensors.size())
+        throw InputError("has weights that config.json does not describe", path);
     model.sha256 = sha256_of_file(path);
     return model;
 }
@@ -168,7 +175,8 @@ void write_splice_folder(const SpliceModel& model, const fs::path& directory) {
                           {"family", model.family},
                           {"members", members},
                           {"source", model.source}}}}}};
-    write_text(directory / "config.json", [&](std::ostream& out) { out << config.dump(2) << '\n'; });
+    write_text(
+        directory / "config.json", [&](std::ostream& out) { out << config.dump(2) << '\n'; });
     write_text(directory / "model.safetensors", [&](std::ostream& out) { write_tensors(model, out); });
 }
 

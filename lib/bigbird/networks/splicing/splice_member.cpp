@@ -89,12 +89,14 @@ void validate(const SpliceModel& model) {
         if (member.tissue >= 0) covered[static_cast<std::size_t>(member.tissue)] = true;
     }
     if (model.members.front().tissue >= 0 && !std::ranges::all_of(covered, std::identity{}))
-        throw ConfigError("Pangolin needs members for all four tissues: final.1.0.3.v2, final.1.2.3.v2, final.1.4.3.v2 "
-                          "and final.1.6.3.v2, and those of 2 and 3");
+        throw ConfigError(
+            "Pangolin needs members for all four tissues: final.1.0.3.v2, final.1.2.3.v2, final.1.4.3.v2 "
+            "and final.1.6.3.v2, and those of 2 and 3");
 }
 
-SpliceAffine affine_of(const std::vector<float>& gamma, const std::vector<float>& beta, const std::vector<float>& mean,
-                       const std::vector<float>& variance, double epsilon, const std::filesystem::path& path) {
+SpliceAffine affine_of(const std::vector<float>& gamma, const std::vector<float>& beta,
+                       const std::vector<float>& mean, const std::vector<float>& variance, double epsilon,
+                       const std::filesystem::path& path) {
     if (gamma.size() != beta.size() || gamma.size() != mean.size() || gamma.size() != variance.size())
         throw InputError("has a batch normalization whose weights differ in size", path);
     SpliceAffine affine;

@@ -34,10 +34,12 @@ public:
         : channels_(channels), sums_(static_cast<std::size_t>(positions * channels)) {}
 
     void add(const SpliceMember& member, std::span<const float> probabilities) {
-        const auto channels = static_cast<std::size_t>(channels_), outputs = static_cast<std::size_t>(member.outputs());
+        const auto channels = static_cast<std::size_t>(channels_),
+                   outputs = static_cast<std::size_t>(member.outputs());
         for (std::size_t p = 0; p * channels < sums_.size(); ++p)
             if (member.tissue >= 0)
-                sums_[p * channels + static_cast<std::size_t>(member.tissue)] += probabilities[p * outputs + 1];
+                sums_[p * channels + static_cast<std::size_t>(member.tissue)] +=
+                    probabilities[p * outputs + 1];
             else
                 for (std::size_t c = 0; c < channels; ++c)
                     sums_[p * channels + c] += probabilities[p * outputs + c];
@@ -50,7 +52,8 @@ public:
                 if (member.tissue < 0 || member.tissue == static_cast<std::int64_t>(c)) ++counts[c];
         for (std::size_t i = 0; i < sums_.size(); ++i) {
             sums_[i] /= counts[i % static_cast<std::size_t>(channels_)];
-            if (!std::isfinite(sums_[i])) throw InputError("the splicing network's weights lead to no finite numbers");
+            if (!std::isfinite(sums_[i]))
+                throw InputError("the splicing network's weights lead to no finite numbers");
         }
         return std::move(sums_);
     }
@@ -62,7 +65,8 @@ private:
 
 /// Without the bases that both alleles begin or end with.
 SpliceEdit trimmed(SpliceEdit edit, std::span<const std::uint8_t> codes) {
-    const auto removed = codes.subspan(static_cast<std::size_t>(edit.at), static_cast<std::size_t>(edit.removed));
+    const auto removed =
+        codes.subspan(static_cast<std::size_t>(edit.at), static_cast<std::size_t>(edit.removed));
     auto& inserted = edit.inserted;
     std::size_t same = 0;
     while (same < removed.size() && same < inserted.size() && removed[same] == inserted[same])
@@ -81,8 +85,8 @@ SpliceEdit trimmed(SpliceEdit edit, std::span<const std::uint8_t> codes) {
 
 void require_within(const SpliceEdit& edit, std::int64_t length, std::int64_t context) {
     const std::int64_t after = length - edit.removed + std::ssize(edit.inserted);
-    if (edit.at < 0 || edit.removed < 0 || edit.removed > length - edit.at || edit.begin < 0 || edit.end < edit.begin ||
-        edit.end > after - context)
+    if (edit.at < 0 || edit.removed < 0 || edit.removed > length - edit.at || edit.begin < 0 ||
+        edit.end < edit.begin || edit.end > after - context)
         throw ConfigError("an edit or its outputs are beyond the stretch");
 }
 
@@ -109,18 +113,29 @@ SpliceNetwork SpliceNetwork::open(std::span<const fs::path> paths) {
     return network;
 }
 
-std::int64_t SpliceNetwork::context() const { return state_->passes.front().context(); }
-std::int64_t SpliceNetwork::channels() const { return state_->channels; }
-const std::string& SpliceNetwork::family() const { return state_->model.family; }
-const std::string& SpliceNetwork::sha256() const { return state_->model.sha256; }
-void SpliceNetwork::write(const fs::path& directory) const { write_splice_folder(state_->model, directory); }
+std::int64_t SpliceNetwork::context() const {
+    return state_->passes.front().context();
+}
+std::int64_t SpliceNetwork::channels() const {
+    return state_->channels;
+}
+const std::string& SpliceNetwork::family() const {
+    return state_->model.family;
+}
+const std::string& SpliceNetwork::sha256() const {
+    return state_->model.sha256;
+}
+void SpliceNetwork::write(const fs::path& directory) const {
+    write_splice_folder(state_->model, directory);
+}
 
 std::vector<float> SpliceNetwork::probabilities(std::span<const std::uint8_t> codes, int threads) const {
     const std::int64_t outputs = std::max<std::int64_t>(std::ssize(codes) - context(), 0);
     std::vector<float> all;
     for (std::int64_t first = 0; first < outputs; first += outputs_of_part) {
         const std::int64_t count = std::min(outputs_of_part, outputs - first);
-        const auto part = codes.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count + context()));
+        const auto part =
+            codes.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count + context()));
         MemberMean mean(count, channels());
         for (std::size_t m = 0; m < state_->passes.size(); ++m)
             mean.add(state_->model.members[m], state_->passes[m].probabilities(part, threads));
@@ -155,7 +170,8 @@ std::vector<std::vector<float>> SpliceNetwork::edited(std::span<const std::uint8
                                std::max(end, items[last].needed.end) - begin <= bases_of_part;
              ++last)
             end = std::max(end, items[last].needed.end);
-        const auto part = codes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        const auto part =
+            codes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
         const std::span group = std::span(items).subspan(first, last - first);
         std::vector<MemberMean> means;
         for (Item& item : group) {
@@ -174,10 +190,11 @@ std::vector<std::vector<float>> SpliceNetwork::edited(std::span<const std::uint8
                 const bool same = edit.removed == 0 && edit.inserted.empty();
                 const auto stretch = std::span(kept.probabilities);
                 const std::vector<float> own = same ? std::vector<float>() : pass.edited(kept, edit);
-                means[at].add(state_->model.members[m],
-                              same ? stretch.subspan(static_cast<std::size_t>(edit.begin * pass.outputs()),
-                                                     static_cast<std::size_t>((edit.end - edit.begin) * pass.outputs()))
-                                   : std::span<const float>(own));
+                means[at].add(
+                    state_->model.members[m],
+                    same ? stretch.subspan(static_cast<std::size_t>(edit.begin * pass.outputs()),
+                                           static_cast<std::size_t>((edit.end - edit.begin) * pass.outputs()))
+                         : std::span<const float>(own));
             });
         }
         for (std::size_t i = 0; i < group.size(); ++i)

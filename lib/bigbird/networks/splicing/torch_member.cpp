@@ -29,8 +29,7 @@ std::optional<std::string> prefix_of(const TorchFile& file, std::string_view nam
     std::string within(1, '.');
     within += name;
     for (const auto& [found, tensor] : file.tensors())
-        if (found == name || found.ends_with(within))
-            return found.substr(0, found.size() - name.size());
+        if (found == name || found.ends_with(within)) return found.substr(0, found.size() - name.size());
     return std::nullopt;
 }
 
@@ -48,7 +47,8 @@ public:
     SpliceConvolution convolution(const std::string& name) {
         const TorchTensor& tensor = take(name + ".weight", 3);
         const std::vector<float> from = tensor.floats();
-        const auto out = static_cast<std::size_t>(tensor.shape[0]), in = static_cast<std::size_t>(tensor.shape[1]),
+        const auto out = static_cast<std::size_t>(tensor.shape[0]),
+                   in = static_cast<std::size_t>(tensor.shape[1]),
                    taps = static_cast<std::size_t>(tensor.shape[2]);
         SpliceConvolution convolution{std::vector<float>(from.size()), vector(name + ".bias")};
         for (std::size_t o = 0; o < out; ++o)
@@ -59,14 +59,16 @@ public:
     }
 
     SpliceConvolution pointwise(const std::string& name) {
-        if (take(name + ".weight", 3).shape[2] != 1) refuse("has weights of an unexpected shape, '" + name + ".weight'");
+        if (take(name + ".weight", 3).shape[2] != 1)
+            refuse("has weights of an unexpected shape, '" + name + ".weight'");
         return convolution(name);
     }
 
     SpliceUnit unit(const std::string& name, const std::string& norm, std::int64_t index) {
         SpliceUnit unit;
         unit.taps = take(name + ".conv1.weight", 3).shape[2];
-        if (take(name + ".conv2.weight", 3).shape[2] != unit.taps) refuse("has a unit of two widths, '" + name + "'");
+        if (take(name + ".conv2.weight", 3).shape[2] != unit.taps)
+            refuse("has a unit of two widths, '" + name + "'");
         unit.dilation = published_dilation(index);
         unit.norm = affine(name + "." + norm + "1");
         unit.first = folded(convolution(name + ".conv1"), affine(name + "." + norm + "2"), path_);
@@ -78,9 +80,10 @@ public:
     void require_all_taken(std::string_view others) const {
         std::vector<std::string> unknown;
         for (const auto& [name, tensor] : file_.tensors()) {
-            const bool known = name.starts_with(prefix_) &&
-                               (taken_.contains(name.substr(prefix_.size())) || name.ends_with("num_batches_tracked") ||
-                                (!others.empty() && name.substr(prefix_.size()).starts_with(others)));
+            const bool known =
+                name.starts_with(prefix_) &&
+                (taken_.contains(name.substr(prefix_.size())) || name.ends_with("num_batches_tracked") ||
+                 (!others.empty() && name.substr(prefix_.size()).starts_with(others)));
             if (!known) unknown.push_back(name);
         }
         if (!unknown.empty()) refuse("has weights that splicing networks do not have: " + listed(unknown));
@@ -133,10 +136,13 @@ std::int64_t tissue_of(const fs::path& path) {
     const std::string name = path.filename().string();
     for (std::int64_t tissue = 0; tissue < 4; ++tissue)
         for (const char* const member : {"1", "2", "3"})
-            if (name.starts_with("final." + std::string(member) + "." + std::to_string(2 * tissue) + ".3")) return tissue;
-    throw InputError("is no file of Pangolin that scores splice sites of a tissue: these are final.J.I.3.v2 with J 1, 2, 3 "
-                     "and I 0, 2, 4, 6",
-                     path);
+            if (name.starts_with("final." + std::string(member) + "." + std::to_string(2 * tissue) + ".3"))
+                return tissue;
+    throw InputError(
+        "is no file of Pangolin that scores splice sites of a tissue: these are final.J.I.3.v2 with J 1, 2, "
+        "3 "
+        "and I 0, 2, 4, 6",
+        path);
 }
 
 SpliceMember pangolin_member(SpliceTensors& tensors, const fs::path& path) {
@@ -150,7 +156,8 @@ SpliceMember pangolin_member(SpliceTensors& tensors, const fs::path& path) {
         member.units.push_back(tensors.unit(name, "bn", i));
         const std::int64_t units = std::ssize(member.units);
         if (units % units_between_skips == 0)
-            member.skips.push_back({units, tensors.pointwise("convs." + std::to_string(units / units_between_skips - 1))});
+            member.skips.push_back(
+                {units, tensors.pointwise("convs." + std::to_string(units / units_between_skips - 1))});
     }
     member.output = tensors.pointwise("conv_last" + std::to_string(2 * member.tissue + 1));
     tensors.require_all_taken("conv_last");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/networks/splicing/splice_network.hpp"
 
+#include "support/testing.hpp"
+
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/networks/splicing/member_pass.hpp"
-
-#include "support/testing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,8 @@ namespace {
 std::vector<std::uint8_t> codes_of(const std::string& letters) {
     std::vector<std::uint8_t> codes;
     for (const char letter : letters)
-        codes.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(std::string("ACGT").find(letter), 4)));
+        codes.push_back(
+            static_cast<std::uint8_t>(std::min<std::size_t>(std::string("ACGT").find(letter), 4)));
     return codes;
 }
 
@@ -89,7 +90,8 @@ public:
         std::vector<float> numbers;
         for (std::int64_t i = 0; i < count; ++i, ++next_)
             numbers.push_back(static_cast<float>(
-                (static_cast<double>(next_ * 2654435761U % (std::uint64_t{1} << 32)) - 0x1p31) / 0x1p31 * scale));
+                (static_cast<double>(next_ * 2654435761U % (std::uint64_t{1} << 32)) - 0x1p31) / 0x1p31 *
+                scale));
         return numbers;
     }
     SpliceConvolution convolution(std::int64_t taps, std::int64_t in, std::int64_t out) {
@@ -150,7 +152,8 @@ DOCTEST_TEST_CASE("splice_network: 10,000 bases of context, by weights of a form
 DOCTEST_TEST_CASE("splice_network: the authors' weights, where a folder has them") {
     const char* const folder = std::getenv("BIGBIRD_SPLICING_FOLDER");  // scripts/checks/check_splicing
     if (folder == nullptr) return;
-    check_against_formulas(network_in(fs::path(folder) / "models"), read_json(fs::path(folder) / "expected.json"));
+    check_against_formulas(network_in(fs::path(folder) / "models"),
+                           read_json(fs::path(folder) / "expected.json"));
 }
 
 DOCTEST_TEST_CASE("splice_network: a cut of a sequence and threads do not change a bit") {
@@ -172,27 +175,32 @@ DOCTEST_TEST_CASE("splice_network: edits equal complete passes over the edited s
         const std::int64_t context = network.context(), half = context / 2;
         const auto codes = random_codes(600, 2);
         const std::int64_t outputs = 600 - context;
-        std::vector<SpliceEdit> edits{{0, 0, {}, 0, outputs},            // nothing
-                                      {300, 1, {codes[300]}, 250, 270},  // nothing, written as a substitution
-                                      {0, 1, {2}, 0, 30},                // the first base
-                                      {599, 1, {0}, outputs - 30, outputs},
-                                      {300, 1, {4}, 300 - half - 10, 300 - half + 11},
-                                      {300, 1, {1}, 0, outputs},
-                                      {300, 20, {0}, 300 - half - 10, 300 - half + 30},
-                                      {300, 20, {}, 0, outputs - 20},
-                                      {300, 0, {0, 1, 2, 3, 4, 0, 1}, 300 - half - 10, 300 - half + 11},
-                                      {300, 2, {0, 1, 2}, 0, outputs + 1},
-                                      {300, 3, {3, 3, 3}, 300 - half - 5, 300 - half + 8},
-                                      {100, 200, {}, 200, outputs - 200},  // edits before, within and behind their outputs
-                                      {20, 5, {1, 2}, 400, 450},
-                                      {20, 1, {1, 2, 2, 1}, 400, 450},
-                                      {580, 5, {1, 2}, 10, 20},
-                                      {300, 1, {0}, 100, 100}};
+        std::vector<SpliceEdit> edits{
+            {0, 0, {}, 0, outputs},            // nothing
+            {300, 1, {codes[300]}, 250, 270},  // nothing, written as a substitution
+            {0, 1, {2}, 0, 30},                // the first base
+            {599, 1, {0}, outputs - 30, outputs},
+            {300, 1, {4}, 300 - half - 10, 300 - half + 11},
+            {300, 1, {1}, 0, outputs},
+            {300, 20, {0}, 300 - half - 10, 300 - half + 30},
+            {300, 20, {}, 0, outputs - 20},
+            {300, 0, {0, 1, 2, 3, 4, 0, 1}, 300 - half - 10, 300 - half + 11},
+            {300, 2, {0, 1, 2}, 0, outputs + 1},
+            {300, 3, {3, 3, 3}, 300 - half - 5, 300 - half + 8},
+            {100, 200, {}, 200, outputs - 200},  // edits before, within and behind their outputs
+            {20, 5, {1, 2}, 400, 450},
+            {20, 1, {1, 2, 2, 1}, 400, 450},
+            {580, 5, {1, 2}, 10, 20},
+            {300, 1, {0}, 100, 100}};
         std::mt19937 random(3);
-        const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(end)); };
+        const auto below = [&](std::int64_t end) {
+            return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(end));
+        };
         for (int i = 0; i < 60; ++i) {
-            SpliceEdit edit{.at = below(590), .removed = below(10), .inserted = random_codes(below(12), random())};
-            if (i % 2 == 0) edit.removed = std::ssize(edit.inserted) <= 600 - edit.at ? std::ssize(edit.inserted) : 0;
+            SpliceEdit edit{
+                .at = below(590), .removed = below(10), .inserted = random_codes(below(12), random())};
+            if (i % 2 == 0)
+                edit.removed = std::ssize(edit.inserted) <= 600 - edit.at ? std::ssize(edit.inserted) : 0;
             const std::int64_t left = outputs - edit.removed + std::ssize(edit.inserted);
             edit.begin = below(left);
             edit.end = edit.begin + below(left - edit.begin + 1);
@@ -208,7 +216,11 @@ DOCTEST_TEST_CASE("splice_network: edits of a long stretch are cut into parts, e
     const auto codes = random_codes(200'000, 4);
     std::vector<SpliceEdit> edits;
     for (const std::int64_t at : {150'000, 40, 65'540, 65'500, 199'900, 100'000}) {
-        edits.push_back({at, 1, {static_cast<std::uint8_t>((codes[static_cast<std::size_t>(at)] + 1) % 4)}, at - 30, at + 20});
+        edits.push_back({at,
+                         1,
+                         {static_cast<std::uint8_t>((codes[static_cast<std::size_t>(at)] + 1) % 4)},
+                         at - 30,
+                         at + 20});
         edits.push_back({at, 0, {1, 3}, at - 30, at + 20});
     }
     check_edits(network, codes, edits, 2);
@@ -218,9 +230,10 @@ DOCTEST_TEST_CASE("splice_network: an edit beyond the stretch is refused") {
     const SpliceNetwork network = network_in(test_data("models/splicing/keras3"));
     const auto codes = random_codes(100, 5);
     const std::int64_t outputs = 100 - network.context();
-    const std::vector<SpliceEdit> wrong{{-1, 1, {}, 0, 1},           {100, 1, {}, 0, 1}, {99, 2, {}, 0, 1},  {0, -1, {}, 0, 1},
-                                        {0, 1, {}, 0, outputs},      {0, 0, {}, -1, 1},  {0, 0, {}, 5, 4},
-                                        {0, 1, {1}, 0, outputs + 1}, {0, 0, {1, 1}, 0, outputs + 3}};
+    const std::vector<SpliceEdit> wrong{
+        {-1, 1, {}, 0, 1}, {100, 1, {}, 0, 1},          {99, 2, {}, 0, 1},
+        {0, -1, {}, 0, 1}, {0, 1, {}, 0, outputs},      {0, 0, {}, -1, 1},
+        {0, 0, {}, 5, 4},  {0, 1, {1}, 0, outputs + 1}, {0, 0, {1, 1}, 0, outputs + 3}};
     for (const SpliceEdit& edit : wrong)
         DOCTEST_CHECK(message_of<ConfigError>([&] { network.edited(codes, std::array{edit}, 1); }) ==
                       "an edit or its outputs are beyond the stretch");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of splice_kernels.hpp, compiled for the instruction set of the including file (bins/cpu/vector.hpp).
+// The loops of splice_kernels.hpp, compiled for the instruction set of the including file
+// (bins/cpu/vector.hpp).
 #pragma once
 
 #include "bigbird/bins/cpu/vector.hpp"
@@ -17,14 +18,16 @@ using bins::load;
 using bins::store;
 using bins::Vec;
 
-/// Sums are held in registers for some rows and all 32 channels, or half of them where registers are four lanes.
+/// Sums are held in registers for some rows and all 32 channels, or half of them where registers are four
+/// lanes.
 constexpr int vectors = lanes == 4 ? 4 : static_cast<int>(splice_channels) / lanes;
 constexpr int rows_at_once = lanes == 16 ? 12 : 3;
 /// Rows whose sums stay in the nearest cache while taps_at_once taps are added to all of them.
 constexpr std::int64_t block_rows = 48, taps_at_once = 2;
 
 template <int rows>
-inline void add_taps(const SpliceFilter& filter, const float* x, std::int64_t first, std::int64_t end, float* sums) {
+inline void add_taps(const SpliceFilter& filter, const float* x, std::int64_t first, std::int64_t end,
+                     float* sums) {
     for (std::int64_t column = 0; column < splice_channels; column += vectors * lanes) {
         Vec sum[rows][vectors];
         for (int r = 0; r < rows; ++r)
@@ -71,7 +74,8 @@ inline void sum_block(const SpliceFilter& filter, const float* x, std::int64_t c
 
 /// Calls finish(row, channel, sum).
 template <typename Finish>
-inline void convolve_rows(const SpliceFilter& filter, const float* x, std::int64_t count, const Finish& finish) {
+inline void convolve_rows(const SpliceFilter& filter, const float* x, std::int64_t count,
+                          const Finish& finish) {
     alignas(64) float sums[block_rows * splice_channels];
     for (std::int64_t first = 0; first < count; first += block_rows) {
         const std::int64_t rows = count - first < block_rows ? count - first : block_rows;
@@ -82,14 +86,18 @@ inline void convolve_rows(const SpliceFilter& filter, const float* x, std::int64
 }
 
 void convolve(const SpliceFilter& filter, const float* x, std::int64_t count, float slope, float* to) {
-    convolve_rows(filter, x, count, [&](std::int64_t i, Vec sum) { store(to + i, activated(sum, slope)); });
+    convolve_rows(
+        filter, x, count, [&](std::int64_t i, Vec sum) { store(to + i, activated(sum, slope)); });
 }
 
-void convolve_onto(const SpliceFilter& filter, const float* x, std::int64_t count, const float* base, float* to) {
-    convolve_rows(filter, x, count, [&](std::int64_t i, Vec sum) { store(to + i, load(base + i) + sum); });
+void convolve_onto(const SpliceFilter& filter, const float* x, std::int64_t count, const float* base,
+                   float* to) {
+    convolve_rows(
+        filter, x, count, [&](std::int64_t i, Vec sum) { store(to + i, load(base + i) + sum); });
 }
 
-void activate(const float* scale, const float* shift, float slope, const float* x, std::int64_t count, float* to) {
+void activate(const float* scale, const float* shift, float slope, const float* x, std::int64_t count,
+              float* to) {
     for (std::int64_t c = 0; c < splice_channels; c += lanes) {
         const Vec factor = load(scale + c), added = load(shift + c);
         for (std::int64_t r = c; r < count * splice_channels; r += splice_channels)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of splicing networks over plain memory, float32, one thread. Rows are positions of 32 channels. Each
-// number is summed in an order of its own that no other row changes, so that any cut of the work gives the same bits.
+// The arithmetic of splicing networks over plain memory, float32, one thread. Rows are positions of 32
+// channels. Each number is summed in an order of its own that no other row changes, so that any cut of the
+// work gives the same bits.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,11 @@ struct SpliceKernels {
     /// to[p] = activation(y[p]) for p in [0, count): y, or slope * y where y is negative.
     void (*convolve)(const SpliceFilter& filter, const float* x, std::int64_t count, float slope, float* to);
     /// to[p] = base[p] + y[p]; `base` may be `to`.
-    void (*convolve_onto)(const SpliceFilter& filter, const float* x, std::int64_t count, const float* base, float* to);
+    void (*convolve_onto)(const SpliceFilter& filter, const float* x, std::int64_t count, const float* base,
+                          float* to);
     /// to[p] = activation(x[p] * scale + shift).
-    void (*activate)(const float* scale, const float* shift, float slope, const float* x, std::int64_t count, float* to);
+    void (*activate)(const float* scale, const float* shift, float slope, const float* x, std::int64_t count,
+                     float* to);
 };
 
 /// The kernels for this processor (core/system/processor.hpp).
