@@ -31,8 +31,7 @@ constexpr std::array<std::string_view, 7> table_columns{"NAME",   "CHROM",      
 enum TableColumn : std::size_t { name, chrom, strand, tx_start, tx_end, exon_start, exon_end };
 
 bool is_splice_table(const std::vector<std::string_view>& fields) {
-    return fields.size() >= table_columns.size() &&
-           (fields.front() == "#NAME" || fields.front() == "NAME") &&
+    return fields.size() >= table_columns.size() && (fields.front() == "#NAME" || fields.front() == "NAME") &&
            std::equal(table_columns.begin() + 1, table_columns.end(), fields.begin() + 1);
 }
 
@@ -64,7 +63,8 @@ SpliceGene gene_of_row(const std::vector<std::string_view>& fields, const genome
                     .contig = std::string(fields[chrom]),
                     .strand = strand_of(fields[strand], input),
                     .begin = position_of(fields[tx_start], input),
-                    .end = position_of(fields[tx_end], input)};
+                    .end = position_of(fields[tx_end], input),
+                    .exons = {}};
     const auto begins = positions_of(fields[exon_start], input), ends = positions_of(fields[exon_end], input);
     if (begins.size() != ends.size())
         throw input.fault("EXON_START and EXON_END are lists of different lengths");
@@ -133,7 +133,7 @@ public:
 
     std::vector<SpliceGene> genes(const std::filesystem::path& path) const {
         std::map<std::pair<std::string, std::string>, std::size_t> seen;  // contig and gene
-        std::vector<std::pair<const Transcript*, std::string>> chosen;  // and its gene
+        std::vector<std::pair<const Transcript*, std::string>> chosen;    // and its gene
         for (const auto& key : order_) {
             const Transcript& one = transcripts_.at(key);
             const std::string& gene = one.gene.empty() ? key.second : one.gene;
@@ -152,10 +152,11 @@ public:
         if (genes.empty())
             throw InputError("holds no exons; give a GTF or GFF3 of genes with exons, or SpliceAI's table",
                              path);
-        log_info("{}: {} of {}, one a gene: {} by the tag Ensembl_canonical or MANE_Select, {} with the most "
-                 "bases in exons",
-                 path.string(), counted(genes.size(), "transcript"), order_.size(), tagged,
-                 std::ssize(genes) - tagged);
+        log_info(
+            "{}: {} of {}, one a gene: {} by the tag Ensembl_canonical or MANE_Select, {} with the most "
+            "bases in exons",
+            path.string(), counted(genes.size(), "transcript"), order_.size(), tagged,
+            std::ssize(genes) - tagged);
         return genes;
     }
 
@@ -239,7 +240,8 @@ void require_introns(const std::vector<SpliceGene>& genes, const std::filesystem
         std::to_string(known - usual) + " of " + std::to_string(known) +
         " introns that were looked at are past their contig's end or do not begin with GT and end with AG";
     if (!skip_invalid)
-        throw InputError(what + ": are annotation and reference of one assembly? --skip-invalid goes on", path);
+        throw InputError(what + ": are annotation and reference of one assembly? --skip-invalid goes on",
+                         path);
     log_warning("{}: {}", path.string(), what);
 }
 
@@ -277,7 +279,8 @@ std::vector<SpliceGene> read_splice_genes(const std::filesystem::path& path) {
         if (!table && !transcripts) {
             if (!is_annotation(fields))
                 throw input.fault(
-                    "is no row of GTF or GFF3, nor the header of SpliceAI's table (#NAME CHROM STRAND TX_START "
+                    "is no row of GTF or GFF3, nor the header of SpliceAI's table (#NAME CHROM STRAND "
+                    "TX_START "
                     "TX_END EXON_START EXON_END, separated by tabs)");
             transcripts.emplace();
         }
@@ -306,9 +309,10 @@ SpliceGenes::SpliceGenes(const std::filesystem::path& path, const genome::Refere
         there.longest = std::max(there.longest, genes_[i].end - genes_[i].begin);
     }
     if (foreign == std::ssize(genes_))
-        throw InputError("none of its genes is on a contig of the reference; give a reference of the same "
-                         "assembly",
-                         path);
+        throw InputError(
+            "none of its genes is on a contig of the reference; give a reference of the same "
+            "assembly",
+            path);
     log_info("{}: {}, {} of them on contigs of the reference", path.string(), counted(genes_.size(), "gene"),
              std::ssize(genes_) - foreign);
     require_introns(genes_, path, reference, skip_invalid);

@@ -46,9 +46,9 @@ std::vector<SpliceGene> read_splice_genes(const std::filesystem::path& path);
 class SpliceGenes {
 public:
     /// Throws InputError as read_splice_genes(); if no gene is on a contig of the reference; and, unless
-    /// `skip_invalid`, if more than a fifth of the introns are past their contig's end or do not begin with GT
-    /// and end with AG, as in annotations of another assembly. Logs the genes on contigs that the reference
-    /// lacks.
+    /// `skip_invalid`, if more than a fifth of the introns are past their contig's end or do not begin with
+    /// GT and end with AG, as in annotations of another assembly. Logs the genes on contigs that the
+    /// reference lacks.
     SpliceGenes(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
                 bool skip_invalid = false);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/rows/splice_genes.hpp"
 
-#include "bigbird/core/error.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -111,9 +112,10 @@ DOCTEST_TEST_CASE("splice genes: malformed files end with their line") {
 
 DOCTEST_TEST_CASE("splice genes: found by position, in the order of the file, by any name of the contig") {
     const TempDir folder;
-    write_file(folder / "genes", std::string(table_header) +
-                                     "B\tchr1\t+\t50\t150\t50,120,\t80,150,\nA\t1\t+\t0\t200\t0,60,120\t20,80,"
-                                     "200\nC\t7\t+\t0\t9\t0\t9\n");
+    write_file(folder / "genes",
+               std::string(table_header) +
+                   "B\tchr1\t+\t50\t150\t50,120,\t80,150,\nA\t1\t+\t0\t200\t0,60,120\t20,80,"
+                   "200\nC\t7\t+\t0\t9\t0\t9\n");
     const auto genome = genome::in_memory_genome({{"1", spliced_sequence()}});
     const rows::SpliceGenes genes(folder / "genes", *genome);
     DOCTEST_CHECK(genes.at(0, 49) == std::vector<std::size_t>{1});
@@ -133,10 +135,11 @@ DOCTEST_TEST_CASE("splice genes: an annotation of another assembly is refused") 
     const std::string row = "A\t1\t+\t0\t200\t0,60,120\t20,80,200\n";
     DOCTEST_CHECK(genes(row, spliced_sequence()) == 1);
     DOCTEST_CHECK(genes("A\t1\t-\t0\t200\t0,60,120\t20,80,200\n",
-                        genome::reverse_complement(std::string(120, 'A') + "GT" + std::string(36, 'A') + "AG" +
-                                                   "GT" + std::string(36, 'A') + "AG")) == 1);
+                        genome::reverse_complement(std::string(120, 'A') + "GT" + std::string(36, 'A') +
+                                                   "AG" + "GT" + std::string(36, 'A') + "AG")) == 1);
     const std::string other = spliced_sequence().replace(20, 2, "GC");
-    DOCTEST_CHECK(message_of<InputError>([&] { genes(row, other); }).find("1 of 2 introns") != std::string::npos);
+    DOCTEST_CHECK(message_of<InputError>([&] { genes(row, other); }).find("1 of 2 introns") !=
+                  std::string::npos);
     DOCTEST_CHECK(genes(row, other, true) == 1);
     DOCTEST_CHECK(holds(message_of<InputError>([&] { genes(row, std::string(90, 'C')); }), "2 of 2 introns"));
     std::string gap = spliced_sequence();

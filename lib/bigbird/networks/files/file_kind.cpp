@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view hdf5_magic = "\x89HDF\r\n\x1a\n", zip_magic = "PK\x03\x04", gzip_magic = "\x1f\x8b";
+constexpr std::string_view hdf5_magic = "\x89HDF\r\n\x1a\n", zip_magic = "PK\x03\x04",
+                           gzip_magic = "\x1f\x8b";
 constexpr std::string_view tar_magic = "ustar";
 constexpr std::size_t tar_magic_at = 257, head_size = 512;
 /// How torch.save() began files up to PyTorch 1.5: a pickle of a large number.
@@ -69,13 +70,14 @@ std::string best_member(const std::vector<std::string>& models) {
     if (members.names.empty())
         throw InputError("is compressed, or damaged: unpack it first; " + std::string(taken), path);
     if (models.empty())
-        throw InputError(std::string("is an archive without .h5 files") +
-                             (of_tensorflow ? ", perhaps with a SavedModel of TensorFlow, which is not read"
-                                            : "") +
-                             " (it holds " + listed(members.names) + "); " + std::string(taken),
-                         path);
-    throw InputError("is an archive of models (" + listed(models) + (members.all ? "" : ", and perhaps more") +
-                         "); unpack one of them: tar -xf '" + path.string() + "' '" + best_member(models) + "'",
+        throw InputError(
+            std::string("is an archive without .h5 files") +
+                (of_tensorflow ? ", perhaps with a SavedModel of TensorFlow, which is not read" : "") +
+                " (it holds " + listed(members.names) + "); " + std::string(taken),
+            path);
+    throw InputError("is an archive of models (" + listed(models) +
+                         (members.all ? "" : ", and perhaps more") + "); unpack one of them: tar -xf '" +
+                         path.string() + "' '" + best_member(models) + "'",
                      path);
 }
 
@@ -98,8 +100,8 @@ FileKind kind_of_file(const fs::path& path) {
         (head.size() > tar_magic_at && std::string_view(head).substr(tar_magic_at).starts_with(tar_magic)))
         refuse_archive(path);
     if (head.starts_with(old_torch_magic))
-        throw InputError("was saved by a PyTorch older than 1.6; save it anew: torch.save(torch.load(...), ...)",
-                         path);
+        throw InputError(
+            "was saved by a PyTorch older than 1.6; save it anew: torch.save(torch.load(...), ...)", path);
     throw InputError("is no model file; " + std::string(taken), path);
 }
 

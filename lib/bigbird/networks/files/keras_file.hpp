@@ -31,9 +31,11 @@ struct KerasFile {
     bool has_layer(std::string_view name) const;
 };
 
-/// In a process of its own (ChildReader). `check` sees all but the values, and may throw before these are read.
-/// Throws InputError if the file is not HDF5, is damaged, stores weights outside of itself, through filters
-/// other than gzip and shuffle or in another type than float32, or more of them than fit into such a file.
-KerasFile read_keras_file(const std::filesystem::path& path, const std::function<void(const KerasFile&)>& check);
+/// In a process of its own (ChildReader). `check` sees all but the values, and may throw before these are
+/// read. Throws InputError if the file is not HDF5, is damaged, stores weights outside of itself, through
+/// filters other than gzip and shuffle or in another type than float32, or more of them than fit into such a
+/// file.
+KerasFile read_keras_file(const std::filesystem::path& path,
+                          const std::function<void(const KerasFile&)>& check);
 
 }  // namespace bigbird::networks

@@ -26,7 +26,8 @@ using outputs::Hdf5Shape;
 
 constexpr hsize_t most_names = 10'000;  // of layers, of weights, or at the root
 constexpr std::size_t most_attribute_bytes = std::size_t{1} << 24, longest_name = 1024, most_axes = 8;
-constexpr std::uint64_t most_packing = 8;  // times that weights may be larger than the file: noise hardly packs
+constexpr std::uint64_t most_packing =
+    8;  // times that weights may be larger than the file: noise hardly packs
 
 InputError damaged(const std::string& what, const fs::path& path) {
     return {"is damaged, or no model of Keras: " + what, path};
@@ -34,7 +35,8 @@ InputError damaged(const std::string& what, const fs::path& path) {
 
 /// The texts of an attribute, a scalar or a list, of fixed or of any length. An empty list of Keras is one of
 /// numbers. nullopt if there is no such attribute.
-std::optional<std::vector<std::string>> texts_of(hid_t object, const std::string& name, const fs::path& path) {
+std::optional<std::vector<std::string>> texts_of(hid_t object, const std::string& name,
+                                                 const fs::path& path) {
     if (H5Aexists(object, name.c_str()) <= 0) return std::nullopt;
     const Hdf5Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
     const Hdf5Handle space(attribute < 0 ? -1 : H5Aget_space(attribute), H5Sclose),
@@ -125,24 +127,26 @@ Hdf5Handle open_dataset(hid_t layer, const std::vector<std::string>& parts, cons
     return dataset;
 }
 
-/// Throws unless a dataset is of float32, within the file, and packed in no other way than by gzip and shuffle.
+/// Throws unless a dataset is of float32, within the file, and packed in no other way than by gzip and
+/// shuffle.
 void require_plain(hid_t dataset, const std::string& name, const fs::path& path) {
     const Hdf5Handle type(H5Dget_type(dataset), H5Tclose), made(H5Dget_create_plist(dataset), H5Pclose);
     if (H5Tequal(type, H5T_IEEE_F32LE) <= 0 && H5Tequal(type, H5T_IEEE_F32BE) <= 0)
         throw InputError("stores weights in another type than float32, at '" + name + "'", path);
     const H5D_layout_t layout = H5Pget_layout(made);
-    if (H5Pget_external_count(made) != 0 || (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED))
+    if (H5Pget_external_count(made) != 0 ||
+        (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED))
         throw InputError("stores weights outside of itself, at '" + name + "'", path);
     const int filters = H5Pget_nfilters(made);
     for (int i = 0; i < filters; ++i) {
         std::array<unsigned, 16> values{};
         std::size_t count = values.size();
         unsigned flags = 0, config = 0;
-        const H5Z_filter_t filter = H5Pget_filter2(made, static_cast<unsigned>(i), &flags, &count, values.data(),
-                                                   0, nullptr, &config);
+        const H5Z_filter_t filter = H5Pget_filter2(made, static_cast<unsigned>(i), &flags, &count,
+                                                   values.data(), 0, nullptr, &config);
         if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE) {
-            throw InputError("stores weights through an HDF5 filter other than gzip and shuffle, at '" + name +
-                                 "'; write it anew with h5repack -f GZIP=1",
+            throw InputError("stores weights through an HDF5 filter other than gzip and shuffle, at '" +
+                                 name + "'; write it anew with h5repack -f GZIP=1",
                              path);
         }
     }
@@ -163,7 +167,8 @@ struct FoundWeight {
 
 class KerasSender {
 public:
-    explicit KerasSender(const fs::path& path) : path_(path), file_(outputs::open_unlocked_hdf5(path.c_str())) {
+    explicit KerasSender(const fs::path& path)
+        : path_(path), file_(outputs::open_unlocked_hdf5(path.c_str())) {
         if (file_ < 0) throw InputError("is no HDF5 file, or a damaged one", path);
         most_bytes_ = most_packing * fs::file_size(path);
     }
@@ -183,7 +188,8 @@ public:
                   {"keras_version", text_of(root, "keras_version", path_)},
                   {"config", text_of(root, "model_config", path_)}};
         for (const FoundWeight& weight : found_)
-            head["weights"].push_back({{"layer", weight.layer}, {"parts", weight.parts}, {"shape", weight.shape}});
+            head["weights"].push_back(
+                {{"layer", weight.layer}, {"parts", weight.parts}, {"shape", weight.shape}});
         send(head.dump(-1, ' ', false, Json::error_handler_t::replace));
         for (const FoundWeight& weight : found_)
             send(ChildReader::bytes_of(values_of(inner, weight)));

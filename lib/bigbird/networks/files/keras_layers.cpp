@@ -34,7 +34,9 @@ std::string text_at(const Json& object, const char* key) {
     return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-StoredTensor bias_tensor(const KerasWeight& bias) { return {bias.shape, bias.values}; }
+StoredTensor bias_tensor(const KerasWeight& bias) {
+    return {bias.shape, bias.values};
+}
 
 }  // namespace
 
@@ -59,7 +61,8 @@ std::string KerasLayers::kind_of(const std::string& layer) const {
 }
 
 bool KerasLayers::has_kind(std::string_view kind) const {
-    return std::ranges::any_of(described_, [&](const auto& layer) { return layer.second.kind == kind; });
+    return std::ranges::any_of(
+        described_, [&](const auto& layer) { return layer.second.kind == kind; });
 }
 
 const KerasLayers::Stored& KerasLayers::stored(const std::string& layer, std::size_t axes) {
@@ -107,7 +110,8 @@ void KerasLayers::require_float32(const std::string& layer, const Json& config) 
 LayerWeights KerasLayers::convolution(const std::string& layer, std::string_view activation,
                                       std::int64_t dilation) {
     const Stored& found = stored(layer, 3);
-    const std::int64_t width = found.kernel->shape[0], in = found.kernel->shape[1], out = found.kernel->shape[2];
+    const std::int64_t width = found.kernel->shape[0], in = found.kernel->shape[1],
+                       out = found.kernel->shape[2];
     if (const Json* const config = config_of(layer, "Conv1D")) {
         require_float32(layer, *config);
         require(layer, *config, "kernel_size", Json::array({width}));
@@ -136,7 +140,8 @@ LayerWeights KerasLayers::dense(const std::string& layer) {
         require_float32(layer, *config);
         require(layer, *config, "activation", "linear");
     }
-    LayerWeights weights{{{out, in}, std::vector<float>(found.kernel->values.size())}, bias_tensor(*found.bias)};
+    LayerWeights weights{{{out, in}, std::vector<float>(found.kernel->values.size())},
+                         bias_tensor(*found.bias)};
     for (std::int64_t i = 0; i < in; ++i)
         for (std::int64_t o = 0; o < out; ++o)
             weights.weight.values[static_cast<std::size_t>(o * in + i)] =
@@ -168,8 +173,7 @@ void KerasLayers::require_all_known() const {
     std::vector<std::string> others;
     for (const auto& layer : kernels_)
         if (!known_.contains(layer.first)) others.push_back(layer.first);
-    if (!others.empty())
-        refuse("has layers that networks of this family do not have: " + listed(others));
+    if (!others.empty()) refuse("has layers that networks of this family do not have: " + listed(others));
 }
 
 }  // namespace bigbird::networks

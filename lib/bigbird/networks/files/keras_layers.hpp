@@ -29,7 +29,8 @@ public:
     KerasLayers(const KerasFile& file, const std::string& model, const std::filesystem::path& path);
 
     bool has_weights(const std::string& layer) const { return kernels_.contains(layer); }
-    /// Whether the file describes its layers; else what weights do not show is taken for the authors' defaults.
+    /// Whether the file describes its layers; else what weights do not show is taken for the authors'
+    /// defaults.
     bool is_described() const { return !described_.empty(); }
     /// The class of a layer; "" if it is not described.
     std::string kind_of(const std::string& layer) const;
@@ -37,7 +38,8 @@ public:
 
     /// Throws InputError if the layer is missing, or differs from what is asked for. Each layer that is taken
     /// counts as known (require_all_known).
-    LayerWeights convolution(const std::string& layer, std::string_view activation, std::int64_t dilation = 1);
+    LayerWeights convolution(const std::string& layer, std::string_view activation,
+                             std::int64_t dilation = 1);
     LayerWeights dense(const std::string& layer);
     /// Bases of the input `sequence`; positions that a Cropping1D removes from each end. nullopt if nothing
     /// is described.

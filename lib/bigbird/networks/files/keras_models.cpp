@@ -31,9 +31,9 @@ struct LayerNames {
     }
 };
 
-const LayerNames bias_names{"bpnet_1st_conv",   "bpnet_", "conv",
-                            "prof_out_precrop", "logits_profile_predictions_preflatten",
-                            "logcount_predictions"};
+const LayerNames bias_names{
+    "bpnet_1st_conv",      "bpnet_", "conv", "prof_out_precrop", "logits_profile_predictions_preflatten",
+    "logcount_predictions"};
 const LayerNames nobias_names{"wo_bias_bpnet_1st_conv",
                               "wo_bias_bpnet_",
                               "conv",
@@ -51,7 +51,8 @@ LayerNames bpnet_names(const std::string& prefix, bool controls) {
 }
 
 bool any_starts_with(const std::vector<std::string>& names, std::string_view start) {
-    return std::ranges::any_of(names, [&](const std::string& name) { return name.starts_with(start); });
+    return std::ranges::any_of(
+        names, [&](const std::string& name) { return name.starts_with(start); });
 }
 
 bool has_name(const std::vector<std::string>& names, std::string_view name) {
@@ -78,7 +79,8 @@ std::optional<std::string> model_with(const KerasFile& file, const std::string& 
 [[noreturn]] void refuse_other_content(const KerasFile& file, const fs::path& path) {
     const auto& names = file.contents;
     if (has_name(names, "projected_shap") || has_name(names, "shap"))
-        throw InputError("holds contributions (SHAP) that a model gave, not the model" + std::string(model_advice), path);
+        throw InputError(
+            "holds contributions (SHAP) that a model gave, not the model" + std::string(model_advice), path);
     if (has_name(names, "predictions") || has_name(names, "coords"))
         throw InputError("holds predictions of a model, not the model" + std::string(model_advice), path);
     throw InputError("is an HDF5 file, but not of a model that Keras wrote (at its root: " +
@@ -95,11 +97,12 @@ void require_known_form(const KerasFile& file, const fs::path& path) {
         file.weights, [](const KerasWeight& weight) { return weight.layer.starts_with("conv1d_1"); });
     if (lite)
         throw InputError(
-            "is a model of chrombpnet-lite, whose layers differ from ChromBPNet's and which is not supported; "
+            "is a model of chrombpnet-lite, whose layers differ from ChromBPNet's and which is not "
+            "supported; "
             "take a ChromBPNet model of the experiment",
             path);
-    throw InputError("holds a Keras model that is none of ChromBPNet or BPNet (layers " + listed(file.layers) +
-                         ")" + model_advice,
+    throw InputError("holds a Keras model that is none of ChromBPNet or BPNet (layers " +
+                         listed(file.layers) + ")" + model_advice,
                      path);
 }
 
@@ -125,8 +128,9 @@ Trunked read_trunk(KerasLayers& layers, const LayerNames& names, Trunk trunk, co
     LayerWeights stem = layers.convolution(names.stem, activation);
     shape.filters = stem.weight.shape[0];
     shape.stem = stem.weight.shape[2];
-    if (stem.weight.shape[1] != 4) layers.refuse("does not read one-hot letters: its first layer has " +
-                                                 counted(stem.weight.shape[1], "channel"));
+    if (stem.weight.shape[1] != 4)
+        layers.refuse("does not read one-hot letters: its first layer has " +
+                      counted(stem.weight.shape[1], "channel"));
     read.part.weights["stem.weight"] = std::move(stem.weight);
     read.part.weights["stem.bias"] = std::move(stem.bias);
     shape.layers = layers_in(layers, names);
@@ -166,8 +170,8 @@ ProfilePart finished(Trunked read) {
 ProfilePart read_chrombpnet_part(const KerasFile& file, const std::string& model, bool nobias,
                                  const fs::path& path) {
     KerasLayers layers(file, model, path);
-    Trunked read = read_trunk(layers, nobias ? nobias_names : bias_names, Trunk::relu_after,
-                              nobias ? "nobias" : "bias");
+    Trunked read =
+        read_trunk(layers, nobias ? nobias_names : bias_names, Trunk::relu_after, nobias ? "nobias" : "bias");
     layers.require_all_known();
     if (read.profile.weight.shape[0] != 1 || read.counts.weight.shape[0] != 1)
         layers.refuse("gives several profiles, where ChromBPNet gives one");
@@ -223,15 +227,17 @@ void fold_profile_control(KerasLayers& layers, Trunked& read, const LayerWeights
                 sums[i] += factor * from[i];
             of_bias += factor * bias.values[static_cast<std::size_t>(in)];
         }
-        std::ranges::transform(sums, read.profile.weight.values.begin() + out * static_cast<std::int64_t>(each),
+        std::ranges::transform(sums,
+                               read.profile.weight.values.begin() + out * static_cast<std::int64_t>(each),
                                [](double value) { return static_cast<float>(value); });
         read.profile.bias.values[static_cast<std::size_t>(out)] = static_cast<float>(of_bias);
     }
 }
 
-/// The layer that adds ln(sum over tracks of 1 + reads) of the control, which is the logarithm of their number
-/// where all are zero.
-void fold_counts_control(KerasLayers& layers, Trunked& read, const LayerWeights& control, std::int64_t tracks) {
+/// The layer that adds ln(sum over tracks of 1 + reads) of the control, which is the logarithm of their
+/// number where all are zero.
+void fold_counts_control(KerasLayers& layers, Trunked& read, const LayerWeights& control,
+                         std::int64_t tracks) {
     if (read.counts.weight.shape[0] != 1 || control.weight.shape != std::vector<std::int64_t>{1, 2})
         layers.refuse("gives log counts of each strand (orig_multi_loss), which is not supported");
     const double factor = control.weight.values[0], of_control = control.weight.values[1];
@@ -245,11 +251,13 @@ void fold_counts_control(KerasLayers& layers, Trunked& read, const LayerWeights&
 void refuse_other_bpnets(const KerasFile& file, const std::string& prefix, const fs::path& path) {
     if (any_starts_with(file.layers, "profile_predictions_") ||
         any_starts_with(file.layers, prefix + "_prof_head_"))
-        throw InputError("is a BPNet of several tasks, which is not supported; take one of a single task", path);
-    if (std::ranges::any_of(file.layers, [](const std::string& name) { return name.ends_with("_relu_cr"); }))
-        throw InputError("is a BPNet without pre-activation (pre_activation_residual_unit false), which is not "
-                         "supported",
+        throw InputError("is a BPNet of several tasks, which is not supported; take one of a single task",
                          path);
+    if (std::ranges::any_of(file.layers, [](const std::string& name) { return name.ends_with("_relu_cr"); }))
+        throw InputError(
+            "is a BPNet without pre-activation (pre_activation_residual_unit false), which is not "
+            "supported",
+            path);
 }
 
 ProfileModel read_bpnet(const KerasFile& file, const std::string& prefix, const fs::path& path) {
@@ -292,8 +300,9 @@ ProfileModel read_keras_model(const fs::path& path) {
     model.sha256 = sha256_of_file(path);
     if (!file.keras_version.empty()) model.source["keras_version"] = file.keras_version;
     if (!KerasLayers(file, "", path).is_described())
-        model.source["assumed"] = "the file does not describe its network: windows of 2114 bases, profiles of "
-                                  "1000 and dilations of 2, 4, 8, … are assumed";
+        model.source["assumed"] =
+            "the file does not describe its network: windows of 2114 bases, profiles of "
+            "1000 and dilations of 2, 4, 8, … are assumed";
     return model;
 }
 

@@ -40,7 +40,8 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& why) const {
-        throw InputError("is damaged, or was not saved by PyTorch: its pickle cannot be read (" + why + ")", path_);
+        throw InputError("is damaged, or was not saved by PyTorch: its pickle cannot be read (" + why + ")",
+                         path_);
     }
 
     template <typename Number>
@@ -130,7 +131,8 @@ private:
     }
     void set(const Refs& items) {
         PickleObject& dictionary = top();
-        if (dictionary.kind != Kind::dictionary && dictionary.kind != Kind::call) fail("it sets a key of no dictionary");
+        if (dictionary.kind != Kind::dictionary && dictionary.kind != Kind::call)
+            fail("it sets a key of no dictionary");
         if (items.size() % 2 != 0) fail("a value is missing");
         for (std::size_t i = 0; i < items.size(); i += 2)
             dictionary.pairs.emplace_back(items[i], items[i + 1]);

@@ -28,7 +28,8 @@ ProfileModel chosen(ProfileModel model, std::optional<Component> component,
     const Component wanted = component.value_or(Component::nobias);
     if (wanted == Component::joined ? model.parts.size() < 2 : !has(wanted)) {
         const std::string held = model.component();
-        throw ConfigError("--component " + std::string(word_of(component_words, wanted)) + ": " + path.string() +
+        throw ConfigError("--component " + std::string(word_of(component_words, wanted)) + ": " +
+                          path.string() +
                           (held.empty() ? " has no components: leave the option out"
                                         : " has " + (model.parts.size() > 1 ? "others" : held) + " only"));
     }

@@ -29,7 +29,8 @@ void require_middle(std::string_view what, std::int64_t part, std::int64_t whole
 
 void require_odd(std::string_view what, std::int64_t width) {
     require_between(what, width, 1, widest_filter);
-    if (width % 2 == 0) throw ConfigError("the network has filters of an even width, " + std::to_string(width));
+    if (width % 2 == 0)
+        throw ConfigError("the network has filters of an even width, " + std::to_string(width));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ public:
     explicit TarBlocks(const std::filesystem::path& path) : file_(gzopen(path.c_str(), "rb")) {}
 
     bool next(std::array<char, block>& out) {
-        return file_ && gzread(file_.get(), out.data(), static_cast<unsigned>(block)) ==
-                            static_cast<int>(block);
+        return file_ &&
+               gzread(file_.get(), out.data(), static_cast<unsigned>(block)) == static_cast<int>(block);
     }
     /// Text of `size` bytes, in whole blocks.
     std::string text(std::uint64_t size) {

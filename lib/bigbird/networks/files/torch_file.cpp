@@ -53,7 +53,8 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
 
 /// For people: letters of ASCII.
 std::string printable(std::string text) {
-    std::ranges::replace_if(text, [](char letter) { return letter < ' ' || letter > '~'; }, '?');
+    std::ranges::replace_if(
+        text, [](char letter) { return letter < ' ' || letter > '~'; }, '?');
     return shortened(text);
 }
 
@@ -61,8 +62,7 @@ float float_of_half(std::uint16_t half) {
     constexpr unsigned exponent_bits = 0x1F, mantissa_bits = 0x3FF;
     const unsigned exponent = half >> 10U & exponent_bits, mantissa = half & mantissa_bits;
     const double sign = (half & 0x8000U) != 0 ? -1 : 1;
-    if (exponent == exponent_bits)
-        return static_cast<float>(sign * (mantissa == 0 ? INFINITY : NAN));
+    if (exponent == exponent_bits) return static_cast<float>(sign * (mantissa == 0 ? INFINITY : NAN));
     const double size = exponent == 0 ? std::ldexp(mantissa, -24)
                                       : std::ldexp(mantissa + 1024.0, static_cast<int>(exponent) - 25);
     return static_cast<float>(sign * size);
@@ -175,13 +175,15 @@ private:
         return std::nullopt;
     }
 
-    /// Parameters and buffers are tensors under the module's name; other attributes with plain values are kept.
+    /// Parameters and buffers are tensors under the module's name; other attributes with plain values are
+    /// kept.
     Json module_of(const std::string& type, const PickleObject& state, const std::string& name, int depth) {
         Json json{{"class", printable(type)}};
         for (const auto& [key, value] : state.pairs) {
             const PickleObject& text = pickle_[key];
             if (text.kind != Kind::text) continue;
-            const bool holds_more = text.text == "_parameters" || text.text == "_buffers" || text.text == "_modules";
+            const bool holds_more =
+                text.text == "_parameters" || text.text == "_buffers" || text.text == "_modules";
             if (holds_more) {
                 const Json more = value_of(value, name, depth + 1).value_or(Json());
                 if (text.text == "_modules" && more.is_object())
@@ -197,7 +199,8 @@ private:
 
     // ---- tensors
     std::int64_t integer(const PickleObject& object) const {
-        if (object.kind != Kind::integer || object.integer < 0) fail("a tensor's shape is no list of numbers");
+        if (object.kind != Kind::integer || object.integer < 0)
+            fail("a tensor's shape is no list of numbers");
         return object.integer;
     }
     std::vector<std::int64_t> integers(PickleRef ref) const {
@@ -218,7 +221,8 @@ private:
         if (object.kind != Kind::persistent || id.kind != Kind::tuple || id.items.size() < fields ||
             pickle_[id.items[0]].text != "storage")
             fail("a tensor has no storage");
-        const auto* const type = std::ranges::find(storage_types, pickle_[id.items[1]].text, &StorageType::name);
+        const auto* const type =
+            std::ranges::find(storage_types, pickle_[id.items[1]].text, &StorageType::name);
         if (type == storage_types.end())
             fail("it has a tensor of the type " + printable(pickle_[id.items[1]].text));
         const std::int64_t count = integer(pickle_[id.items[4]]);
@@ -314,17 +318,19 @@ std::vector<float> TorchTensor::floats() const {
 TorchFile::TorchFile(const std::filesystem::path& path) : zip_(std::make_unique<ZipFile>(path)) {
     constexpr std::string_view pickled = "data.pkl";
     if (zip_->has_ending("/constants.pkl") || zip_->has_ending(".py"))
-        throw InputError("is a TorchScript program, which is not read; take the file of torch.save() of the model",
-                         path);
+        throw InputError(
+            "is a TorchScript program, which is not read; take the file of torch.save() of the model", path);
     const std::string name = zip_->name_ending_with("/" + std::string(pickled));
     if (name.empty())
-        throw InputError("is a zip archive, but not of torch.save(): unpack it, and give the model file", path);
+        throw InputError("is a zip archive, but not of torch.save(): unpack it, and give the model file",
+                         path);
     const std::string prefix = name.substr(0, name.size() - pickled.size());
     const std::string order_name = prefix + "byteorder";
     if (zip_->has(order_name)) {
         const auto order = zip_->bytes(order_name);
         if (std::string_view(reinterpret_cast<const char*>(order.data()), order.size()) != "little")
-            throw InputError("was saved on a machine with another order of bytes; save it anew on a usual one", path);
+            throw InputError(
+                "was saved on a machine with another order of bytes; save it anew on a usual one", path);
     }
     const Pickle pickle = read_pickle(zip_->bytes(name), path);
     values_ = TorchReader(*zip_, prefix, pickle, tensors_).values();

@@ -69,8 +69,8 @@ std::int64_t layers_with(const TorchWeights& weights, const std::string& before,
 StoredTensor without_controls(const StoredTensor& from, std::int64_t kept) {
     StoredTensor to{from.shape, {}};
     to.shape[1] = kept;
-    const std::int64_t inner = std::accumulate(from.shape.begin() + 2, from.shape.end(), std::int64_t{1},
-                                               std::multiplies<>());
+    const std::int64_t inner =
+        std::accumulate(from.shape.begin() + 2, from.shape.end(), std::int64_t{1}, std::multiplies<>());
     for (std::int64_t row = 0; row < from.shape[0]; ++row) {
         const auto begin = from.values.begin() + row * from.shape[1] * inner;
         to.values.insert(to.values.end(), begin, begin + kept * inner);
@@ -105,8 +105,12 @@ std::int64_t take_stem_and_heads(const TorchWeights& from, ProfilePart& part, do
     return controls;
 }
 
-std::int64_t columns_of(const ProfilePart& part) { return part.weights.at("profile.weight").shape[0]; }
-std::int64_t groups_of(const ProfilePart& part) { return part.weights.at("counts.weight").shape[0]; }
+std::int64_t columns_of(const ProfilePart& part) {
+    return part.weights.at("profile.weight").shape[0];
+}
+std::int64_t groups_of(const ProfilePart& part) {
+    return part.weights.at("counts.weight").shape[0];
+}
 
 // ---- Cherimoya
 
@@ -118,7 +122,8 @@ std::vector<std::int64_t> groups_in(const Json& config, const ProfilePart& part,
         for (const Json& group : config["signal_groups"])
             found.push_back(is_whole_number<std::int32_t>(group) ? group.get<std::int64_t>() : 0);
     } else {
-        found = groups == 1 ? std::vector{columns} : std::vector<std::int64_t>(static_cast<std::size_t>(columns), 1);
+        found = groups == 1 ? std::vector{columns}
+                            : std::vector<std::int64_t>(static_cast<std::size_t>(columns), 1);
     }
     if (static_cast<std::int64_t>(found.size()) != groups ||
         std::accumulate(found.begin(), found.end(), std::int64_t{0}) != columns)
@@ -131,7 +136,8 @@ void take_cherimoya_layers(const TorchWeights& from, ProfilePart& part) {
     shape.layers = layers_with(from, "blocks.", ".linear1.weight");
     for (std::int64_t i = 0; i < shape.layers; ++i) {
         const std::string block = "blocks." + std::to_string(i), stored = "layers." + std::to_string(i);
-        const std::string taps_name = block + (from.has(block + ".conv_weight") ? ".conv_weight" : ".conv.conv_weight");
+        const std::string taps_name =
+            block + (from.has(block + ".conv_weight") ? ".conv_weight" : ".conv.conv_weight");
         StoredTensor taps = from.take(taps_name, 2), first = from.take(block + ".linear1.weight", 2),
                      second = from.take(block + ".linear2.weight", 2);
         if (i == 0) shape.expansion = first.shape[0] / shape.filters;
@@ -163,7 +169,8 @@ ProfileModel read_cherimoya(const TorchFile& file, const std::string& prefix, co
     shape.output = shape.counts = usual_window - 2 * trimming;
     if (config.contains("residual_scale")) shape.residual_scale = config["residual_scale"].get<double>();
     if (config.contains("n_layers") && whole_number(config, "n_layers") != shape.layers)
-        throw InputError("has weights of " + counted(shape.layers, "block") + ", and says that it has others", path);
+        throw InputError("has weights of " + counted(shape.layers, "block") + ", and says that it has others",
+                         path);
     ProfileModel model{.family = "Cherimoya", .parts = {}, .sha256 = ""};
     model.source["assumed"] = assumed_window;
     if (controls > 0) model.source["control_tracks"] = controls;
@@ -188,7 +195,9 @@ const Json& module_at(const TorchFile& file, const std::string& prefix) {
     return *at;
 }
 
-bool is_module(const Json& values) { return values.is_object() && values.contains("class"); }
+bool is_module(const Json& values) {
+    return values.is_object() && values.contains("class");
+}
 
 void take_lite_layers(const TorchWeights& from, ProfilePart& part) {
     ProfileShape& shape = part.shape;
@@ -220,12 +229,13 @@ LitePart read_lite_part(const TorchFile& file, const std::string& prefix, const 
     // A control of zero gives ln(1 + 0), in BasePairNet ln(2 + 0).
     read.controls = take_stem_and_heads(from, read.part, ported ? std::log(2.0) : 0);
     take_lite_layers(from, read.part);
-    if (groups_of(read.part) != 1) from.refuse("gives several log counts, which bpnet-lite's networks do not");
+    if (groups_of(read.part) != 1)
+        from.refuse("gives several log counts, which bpnet-lite's networks do not");
     const std::int64_t columns = columns_of(read.part), trimming = whole_number(module, "trimming"),
                        reach = shape.stem / 2 + shape.head / 2 + (std::int64_t{2} << shape.layers) - 2;
     if (trimming < reach)
-        from.refuse("is a model of bpnet-lite that trims " + counted(trimming, "position") + ", less than the " +
-                    std::to_string(reach) +
+        from.refuse("is a model of bpnet-lite that trims " + counted(trimming, "position") +
+                    ", less than the " + std::to_string(reach) +
                     " that its layers reach: it predicts from padding, which is not supported");
     shape.groups = {columns};
     shape.input = usual_window;
@@ -261,7 +271,8 @@ ProfileModel read_lite(const TorchFile& file, const std::string& prefix, bool jo
 std::optional<std::string> prefix_of(const TorchFile& file, std::string_view ending) {
     for (const auto& tensor : file.tensors()) {
         const std::string& name = tensor.first;
-        if (name.ends_with(ending) && (name.size() == ending.size() || name[name.size() - ending.size() - 1] == '.'))
+        if (name.ends_with(ending) &&
+            (name.size() == ending.size() || name[name.size() - ending.size() - 1] == '.'))
             return name.substr(0, name.size() - ending.size());
     }
     return std::nullopt;
@@ -269,16 +280,18 @@ std::optional<std::string> prefix_of(const TorchFile& file, std::string_view end
 
 ProfileModel read_network(const TorchFile& file, const fs::path& path) {
     if (const auto prefix = prefix_of(file, "blocks.0.linear1.weight")) {
-        const Json config = file.values().is_object() ? file.values().value("config", Json::object()) : Json::object();
+        const Json config =
+            file.values().is_object() ? file.values().value("config", Json::object()) : Json::object();
         return read_cherimoya(file, *prefix, config, path);
     }
     if (const auto prefix = prefix_of(file, "accessibility.iconv.weight"))
         if (is_module(module_at(file, *prefix))) return read_lite(file, *prefix, true, path);
     if (const auto prefix = prefix_of(file, "iconv.weight")) {
         if (is_module(module_at(file, *prefix))) return read_lite(file, *prefix, false, path);
-        throw InputError("holds weights alone (a state_dict), without what their network is; save the whole model: "
-                         "torch.save(model, ...)",
-                         path);
+        throw InputError(
+            "holds weights alone (a state_dict), without what their network is; save the whole model: "
+            "torch.save(model, ...)",
+            path);
     }
     std::vector<std::string> names;
     for (const auto& tensor : file.tensors())

@@ -16,8 +16,8 @@ using Bytes = std::span<const std::byte>;
 // Signatures and sizes of the records of a zip archive, and places of their fields.
 constexpr std::uint32_t end_mark = 0x06054b50, end64_mark = 0x06064b50, locator64_mark = 0x07064b50,
                         entry_mark = 0x02014b50, header_mark = 0x04034b50;
-constexpr std::uint64_t end_size = 22, end64_size = 56, locator64_size = 20, entry_size = 46, header_size = 30,
-                        longest_comment = 0xFFFF;
+constexpr std::uint64_t end_size = 22, end64_size = 56, locator64_size = 20, entry_size = 46,
+                        header_size = 30, longest_comment = 0xFFFF;
 constexpr std::uint64_t most_zip_members = 1'000'000;
 constexpr std::uint32_t is_elsewhere = 0xFFFFFFFF;  // the field is in the extra field of long archives
 constexpr std::uint16_t extra64 = 1, encrypted = 1;
@@ -41,10 +41,10 @@ std::uint64_t find_end(Bytes file, const std::filesystem::path& path) {
 
 Directory find_directory(Bytes file, const std::filesystem::path& path) {
     const std::uint64_t end = find_end(file, path);
-    Directory found{little_endian<std::uint32_t>(file, end + 16), little_endian<std::uint32_t>(file, end + 12),
+    Directory found{little_endian<std::uint32_t>(file, end + 16),
+                    little_endian<std::uint32_t>(file, end + 12),
                     little_endian<std::uint16_t>(file, end + 10)};
-    if (end < locator64_size ||
-        little_endian<std::uint32_t>(file, end - locator64_size) != locator64_mark)
+    if (end < locator64_size || little_endian<std::uint32_t>(file, end - locator64_size) != locator64_mark)
         return found;
     const auto at = little_endian<std::uint64_t>(file, end - locator64_size + 8);
     if (at > end || end - at < end64_size || little_endian<std::uint32_t>(file, at) != end64_mark)
@@ -56,7 +56,8 @@ Directory find_directory(Bytes file, const std::filesystem::path& path) {
 /// Replaces fields that do not fit into 32 bits, in the order in which the extra field has them.
 void take_long_fields(Bytes extra, std::initializer_list<std::uint64_t*> fields) {
     while (extra.size() >= 4) {
-        const auto kind = little_endian<std::uint16_t>(extra, 0), size = little_endian<std::uint16_t>(extra, 2);
+        const auto kind = little_endian<std::uint16_t>(extra, 0),
+                   size = little_endian<std::uint16_t>(extra, 2);
         Bytes content = extra.subspan(4, std::min<std::size_t>(size, extra.size() - 4));
         if (kind == extra64) {
             for (std::uint64_t* field : fields) {
@@ -79,7 +80,8 @@ ZipFile::ZipFile(const std::filesystem::path& path) : file_(path) {
 
 void ZipFile::read_directory(std::uint64_t begin, std::uint64_t size, std::uint64_t count) {
     const Bytes file = file_.bytes();
-    if (begin > file.size() || size > file.size() - begin || count > most_zip_members) throw damaged_zip(path());
+    if (begin > file.size() || size > file.size() - begin || count > most_zip_members)
+        throw damaged_zip(path());
     Bytes rest = file.subspan(begin, size);
     for (std::uint64_t i = 0; i < count; ++i) {
         if (rest.size() < entry_size || little_endian<std::uint32_t>(rest, 0) != entry_mark)
@@ -102,7 +104,8 @@ void ZipFile::read_directory(std::uint64_t begin, std::uint64_t size, std::uint6
 }
 
 bool ZipFile::has_ending(std::string_view ending) const {
-    return std::ranges::any_of(members_, [&](const auto& member) { return member.first.ends_with(ending); });
+    return std::ranges::any_of(
+        members_, [&](const auto& member) { return member.first.ends_with(ending); });
 }
 
 std::string ZipFile::name_ending_with(std::string_view ending) const {
@@ -120,8 +123,7 @@ Bytes ZipFile::bytes(const std::string& name) const {
     if (found == members_.end())
         throw InputError("is damaged: it lacks its part '" + shortened(name) + "'", path());
     const Member& member = found->second;
-    if (!member.stored)
-        throw InputError("has compressed parts, which torch.save() does not write", path());
+    if (!member.stored) throw InputError("has compressed parts, which torch.save() does not write", path());
     const Bytes file = file_.bytes();
     if (file.size() < header_size || member.header > file.size() - header_size ||
         little_endian<std::uint32_t>(file, member.header) != header_mark)

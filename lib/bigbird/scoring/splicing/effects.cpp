@@ -18,7 +18,8 @@ enum Channel : std::int64_t { none, acceptor, donor };
 std::vector<double> channel_of(std::span<const float> values, std::int64_t channel, std::int64_t channels) {
     std::vector<double> column;
     column.reserve(values.size() / static_cast<std::size_t>(channels));
-    for (auto i = static_cast<std::size_t>(channel); i < values.size(); i += static_cast<std::size_t>(channels))
+    for (auto i = static_cast<std::size_t>(channel); i < values.size();
+         i += static_cast<std::size_t>(channels))
         column.push_back(values[i]);
     return column;
 }
@@ -131,8 +132,7 @@ PangolinEffect pangolin_effect(const AlleleWindow& window, std::int64_t channels
         const std::vector<double> ref = channel_of(window.ref, channel, channels);
         std::vector<double> alt = channel_of(window.alt, channel, channels);
         const std::int64_t grown = window.alt_length - window.ref_length;
-        if (grown < 0)
-            alt.insert(alt.begin() + window.distance + 1, static_cast<std::size_t>(-grown), 0.0);
+        if (grown < 0) alt.insert(alt.begin() + window.distance + 1, static_cast<std::size_t>(-grown), 0.0);
         if (grown > 0) join_by_maximum(alt, window.distance, grown + 1);
         const std::vector<double> change = difference(alt, ref, grown < 0);
         if (gains.empty()) gains = losses = change;
@@ -141,12 +141,11 @@ PangolinEffect pangolin_effect(const AlleleWindow& window, std::int64_t channels
             losses[i] = std::min(losses[i], change[i]);
         }
     }
-    for (std::size_t i = 0; boundaries != nullptr && i < gains.size(); ++i) {
+    for (std::size_t i = 0; boundaries != nullptr && i < gains.size(); ++i)
         if (contains(*boundaries, static_cast<std::int64_t>(i) - window.distance))
             gains[i] = std::min(gains[i], 0.0);
         else
             losses[i] = std::max(losses[i], 0.0);
-    }
     const auto gain = std::ranges::max_element(gains), loss = std::ranges::min_element(losses);
     return {*gain, *loss, gain - gains.begin() - window.distance, loss - losses.begin() - window.distance};
 }

@@ -78,7 +78,9 @@ public:
         const auto index = reference.find(variant.contig);
         const bool past = index && (variant.position < 0 || end > reference.contigs()[*index].length);
         fit_.add({variant.contig, variant.position, end},
-                 !index ? genome::Fit::unknown_contig : past ? genome::Fit::past_end : genome::Fit::inside,
+                 !index ? genome::Fit::unknown_contig
+                 : past ? genome::Fit::past_end
+                        : genome::Fit::inside,
                  reference, variant.line);
         fit_.ref_mismatch += !past && record.alleles.front().status == SpliceStatus::ref_mismatch ? 1 : 0;
         ++report.records;
@@ -118,8 +120,7 @@ public:
         const auto paths = outputs::variant_paths(spec);
         if (!paths.empty()) header_ = reader.keep_records(header_lines(run_));
         for (const auto& path : paths)
-            files_.push_back(
-                &outputs::adopt_variants(outputs_, path, spec.overwrite, header_, work.threads));
+            files_.push_back(&outputs::adopt_variants(outputs_, path, spec.overwrite, header_, work.threads));
     }
     void write(const SpliceRecord& record) {
         outputs_.begin_segment(record.segment);
@@ -225,7 +226,8 @@ SpliceForecast forecast_splicing(const tasks::VariantSpec& spec, const SpliceMod
     SpliceWork work(spec, model);
     SpliceSource source(spec, spec.outputs.shard);
     SpliceForecast forecast;
-    const std::int64_t stride = std::max(records_per_run, rows::count_variant_rows(spec.variants) / trial_runs);
+    const std::int64_t stride =
+        std::max(records_per_run, rows::count_variant_rows(spec.variants) / trial_runs);
     std::vector<std::vector<SpliceRecord>> kept;
     for (std::int64_t number = 0; auto record = source.next(); ++number) {
         work.scorer.prepare(*record);

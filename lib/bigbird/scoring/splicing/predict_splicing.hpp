@@ -13,7 +13,7 @@
 namespace bigbird::splicing {
 
 struct SpliceReport {
-    std::int64_t records = 0, alleles = 0, scored = 0;             ///< scored alleles have an effect per gene
+    std::int64_t records = 0, alleles = 0, scored = 0;            ///< scored alleles have an effect per gene
     std::array<std::int64_t, splice_statuses.size()> statuses{};  ///< alleles, by SpliceStatus
     std::int64_t repeats = 0;  ///< records with an insertion that repeats the bases beside it
 };

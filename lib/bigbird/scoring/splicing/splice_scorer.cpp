@@ -50,7 +50,8 @@ void reverse_positions(std::vector<float>& values, std::int64_t channels) {
 }
 
 bool has_small_letters(const std::string& text) {
-    return std::ranges::any_of(text, [](char letter) { return letter >= 'a' && letter <= 'z'; });
+    return std::ranges::any_of(
+        text, [](char letter) { return letter >= 'a' && letter <= 'z'; });
 }
 
 /// Sites of the gene relative to a position.
@@ -62,7 +63,8 @@ std::vector<std::int64_t> relative(std::vector<std::int64_t> sites, std::int64_t
 
 /// The first of the nearest to 0.
 std::int64_t nearest_of(const std::vector<std::int64_t>& sites) {
-    return *std::ranges::min_element(sites, {}, [](std::int64_t site) { return std::abs(site); });
+    return *std::ranges::min_element(
+        sites, {}, [](std::int64_t site) { return std::abs(site); });
 }
 
 void require_numbers(std::span<const float> values) {
@@ -102,7 +104,8 @@ std::int64_t SpliceScorer::longest_gap() const {
 
 /// The bases whose outputs are read for a record's alleles.
 SpliceScorer::Reach SpliceScorer::reach_of(const genome::Variant& variant) const {
-    const std::int64_t last = variant.position + (by_program() && !is_pangolin() ? 1 : std::ssize(variant.ref));
+    const std::int64_t last =
+        variant.position + (by_program() && !is_pangolin() ? 1 : std::ssize(variant.ref));
     // A deletion of the program reads no further than a substitution, but its REF may reach further.
     return {variant.position - options_.distance, last + options_.distance};
 }
@@ -162,9 +165,8 @@ void SpliceScorer::score(std::span<SpliceRecord> records, int threads,
             for (GeneEffect& effect : allele.genes)
                 if (allele.status == SpliceStatus::ok)
                     jobs.push_back({&record.variant, &allele.alt, &effect, reach_of(record.variant)});
-    std::ranges::stable_sort(jobs, {}, [](const Job& job) {
-        return std::pair(job.result->gene, job.variant->position);
-    });
+    std::ranges::stable_sort(
+        jobs, {}, [](const Job& job) { return std::pair(job.result->gene, job.variant->position); });
     std::int64_t done = 0;
     for (auto first = jobs.begin(); first != jobs.end();) {
         std::int64_t end = first->reach.end;
@@ -200,8 +202,8 @@ void SpliceScorer::score_stretch(std::span<const Job> jobs, int threads) {
     Interval where{reference_.contigs()[*reference_.find(gene.contig)].name, jobs.front().reach.begin - side,
                    0};
     for (const Job& job : jobs)  // the program's deletions may take bases from behind their windows
-        where.end = std::max({where.end, job.reach.end + side,
-                              job.variant->position + std::ssize(job.variant->ref) + 1});
+        where.end = std::max(
+            {where.end, job.reach.end + side, job.variant->position + std::ssize(job.variant->ref) + 1});
     std::vector<networks::SpliceEdit> edits;
     std::vector<std::size_t> of_ref;  // edits, by job: alleles of one window share its reference
     for (std::size_t i = 0; i < jobs.size(); ++i) {

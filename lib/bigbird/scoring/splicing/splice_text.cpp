@@ -56,7 +56,8 @@ std::vector<std::string> header_lines(const SpliceRun& run) {
         run.pangolin
             ? "the largest gain and loss of splice sites over tissues, with their positions relative to POS. "
               "Format: gene|pos:gain|pos:loss|Warnings:"
-            : "delta scores (DS) and delta positions (DP) of acceptor gain (AG), acceptor loss (AL), donor gain "
+            : "delta scores (DS) and delta positions (DP) of acceptor gain (AG), acceptor loss (AL), donor "
+              "gain "
               "(DG) and donor loss (DL). Format: "
               "ALLELE|SYMBOL|DS_AG|DS_AL|DS_DG|DS_DL|DP_AG|DP_AL|DP_DG|DP_DL";
     std::vector<std::string> lines{"##INFO=<ID=" + run.info_name() + ",Number=.,Type=String,Description=\"" +
@@ -90,8 +91,14 @@ std::string statuses_of(const SpliceRecord& record) {
 outputs::TableSchema schema_of(const SpliceRun& run) {
     using outputs::FieldKind;
     outputs::TableSchema schema;
-    schema.head = {{"chrom"},  {"pos", FieldKind::integer}, {"id"}, {"ref"}, {"alt"}, {"status"},
-                   {"gene", FieldKind::text, true},         {"strand", FieldKind::text, true}};
+    schema.head = {{"chrom"},
+                   {"pos", FieldKind::integer},
+                   {"id"},
+                   {"ref"},
+                   {"alt"},
+                   {"status"},
+                   {"gene", FieldKind::text, true},
+                   {"strand", FieldKind::text, true}};
     const std::vector<const char*> names =
         run.pangolin ? std::vector<const char*>{"gain", "loss", "gain_position", "loss_position"}
                      : std::vector<const char*>{"DS_AG", "DS_AL", "DS_DG", "DS_DL",
