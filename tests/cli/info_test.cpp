@@ -23,8 +23,34 @@ DOCTEST_TEST_CASE("info: what is none of ours is refused") {
     const std::string path = test_data("README.md");
     const ProgramResult result = run_program({"info", path});
     DOCTEST_CHECK(result.out.empty());
-    check_error(result, 3,
-                path + ": is neither a model folder nor a .model, tokenizer.json or .safetensors file");
+    check_error(
+        result, 3,
+        path + ": is neither a model folder nor a .h5, .torch, .safetensors, .model or tokenizer.json file");
+}
+
+DOCTEST_TEST_CASE("info: a published network's file, and the model folder that it becomes") {
+    const TempDir folder;
+    const std::string file = test_data("models/profiles/chrombpnet.h5"), made = folder / "made";
+    const ProgramResult text = works({"info", file});
+    DOCTEST_CHECK(holds(text.out, "family       ChromBPNet\n"));
+    DOCTEST_CHECK(holds(text.out, "component    joined\n"));
+    DOCTEST_CHECK(holds(text.out, "exp(log count) - 1"));
+    works({"info", file, "--output", made});
+    const auto of_file = nlohmann::json::parse(works({"info", file, "--json"}).out),
+               of_folder = nlohmann::json::parse(works({"info", made, "--json"}).out);
+    DOCTEST_CHECK(of_file["parameters"] == of_folder["weights"]["parameters"]);
+    for (const char* key :
+         {"family", "component", "input", "output", "counts", "enzyme_bias", "sha256", "parts"})
+        DOCTEST_CHECK(of_file[key] == of_folder[key]);
+    DOCTEST_CHECK(of_folder["label_table"][0]["name"] == "counts");
+    works({"info", made, "--check"});
+    const ProgramResult twice = run_program({"info", file, "--output", made}),
+                        of_made = run_program({"info", made, "--output", folder / "again"});
+    DOCTEST_CHECK(twice.code == 2);
+    DOCTEST_CHECK(holds(twice.err, "--force"));
+    DOCTEST_CHECK(of_made.code == 2);
+    DOCTEST_CHECK(holds(of_made.err, "--output makes a model folder of a published network's file"));
+    DOCTEST_CHECK(holds(works({"info", test_data("models/profiles/bias.h5")}).out, "no biology"));
 }
 
 DOCTEST_TEST_CASE("info: --check reads every weight") {

@@ -58,6 +58,7 @@ struct InfoOptions {
     std::filesystem::path path;
     bool json = false, verify = false, labels = false, program = false;
     int threads = 0;
+    OutputOptions output{};  ///< a model folder to make of a published network
 };
 
 /// A row of `info --program`.

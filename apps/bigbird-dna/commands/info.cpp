@@ -15,6 +15,7 @@
 #include "bigbird/corpus/tokens/token_shards.hpp"
 #include "bigbird/model/files/describe.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
+#include "bigbird/networks/files/profile_folder.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
 #include "bigbird/tasks/files/task_files.hpp"
 
@@ -82,11 +83,45 @@ std::string short_listing(const rows::LabelTable& labels) {
     return text + "\n";
 }
 
+/// Whether a path is a file that is read as a published network.
+bool is_network_file(const fs::path& path) {
+    const std::string ending = path.extension().string();
+    return networks::is_model_file(path) && ending != ".safetensors" && ending != ".model" &&
+           ending != ".json";
+}
+
+/// The description of a model folder, with what its numbers mean if a published network was converted to it.
+Json describe_folder(const fs::path& folder) {
+    Json description = model::describe(folder);
+    const Json task = is_there(folder / "config.json") ? tasks::task_description(folder) : Json();
+    if (!task.is_object() || task.value("architecture", Json()) != networks::profile_architecture)
+        return description;
+    Json whole = networks::describe(networks::profile_model_from(task, folder / "config.json"));
+    if (description.contains("weights")) whole["weights"] = description["weights"];
+    return whole;
+}
+
+Json describe_path(const InfoOptions& options, const fs::path& model) {
+    if (corpus::is_token_corpus(options.path)) return describe_corpus(options);
+    if (is_network_file(options.path)) return networks::describe(networks::read_profile_model(options.path));
+    return fs::is_directory(model) ? describe_folder(model) : model::describe(model);
+}
+
+/// info FILE --output FOLDER
+void convert_network(const InfoOptions& options) {
+    if (!is_network_file(options.path))
+        throw ConfigError("--output makes a model folder of a published network's file, which " +
+                          options.path.string() + " is not");
+    const networks::ProfileModel model = networks::read_profile_model(options.path);
+    options.output.make_folder(
+        [&](const fs::path& folder) { networks::write_profile_folder(model, folder); });
+}
+
 std::string description_text(const InfoOptions& options) {
-    const bool is_corpus = corpus::is_token_corpus(options.path);
+    const bool has_no_weights = corpus::is_token_corpus(options.path) || is_network_file(options.path);
     const fs::path model = with_model(options.path, "config.json");
-    Json description = is_corpus ? describe_corpus(options) : model::describe(model);
-    if (options.verify && !is_corpus) {
+    Json description = describe_path(options, model);
+    if (options.verify && !has_no_weights) {
         description["check"] = model::check_weights(model);
         if (fs::is_directory(model)) tasks::check_task_files(model);
     }
@@ -274,14 +309,23 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
     const auto [command, options] = program.add<InfoOptions>(
         "info", "Files",
         "Describe a model, token shards, a tokenizer, or this machine.\nA model is a model directory, a run "
-        "folder or a safetensors file. --program describes what this program can use.",
+        "folder, a safetensors file, or a published network (.h5 of ChromBPNet or BPNet, .torch of "
+        "bpnet-lite "
+        "or Cherimoya). --program describes what this program can use.",
         "",
-        {{"Describe a model", "pretrained/model"}, {"What the program can use on this machine", "--program"}},
+        {{"Describe a model", "pretrained/model"},
+         {"Describe a published network, and make a model folder of it",
+          "chrombpnet_nobias.h5 --output nobias"},
+         {"What the program can use on this machine", "--program"}},
         std::move(run));
-    add_value(command, "path", "PATH", options.path,
-              "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
-              "--labels an example folder, a labels.tsv, or the word deepsea");
+    add_value(
+        command, "path", "PATH", options.path,
+        "Model directory or run folder, folder of token shards, .h5, .torch, .model or .safetensors file; "
+        "with --labels an example folder, a labels.tsv, or the word deepsea");
     add_own_threads_option(command, options.threads);
+    add_value(command, "-o,--output", "FOLDER", options.output.output,
+              "Make a model folder of a published network's file, which opens fast and in Python");
+    add_force_option(command, options.output.overwrite);
     command.add_flag("--json", options.json, "Print JSON");
     command.add_flag("--labels", options.labels,
                      "Print the labels that a --labels option can select; with PATH deepsea: DeepSEA's 919");
@@ -303,6 +347,7 @@ int run(const InfoOptions& options) {
     if (options.program != options.path.empty())
         throw ConfigError("info takes a PATH or --program; see 'bigbird-dna info --help'");
     if (options.program) return run_info_program(options);
+    if (!options.output.output.empty()) convert_network(options);
     const std::string text = options.labels ? labels_text(options.path) : description_text(options);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;

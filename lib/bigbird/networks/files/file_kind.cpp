@@ -24,7 +24,7 @@ constexpr std::string_view tar_magic = "ustar";
 constexpr std::size_t tar_magic_at = 257, head_size = 512;
 /// How torch.save() began files up to PyTorch 1.5: a pickle of a large number.
 constexpr std::string_view old_torch_magic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
-constexpr std::string_view taken =
+constexpr std::string_view what_is_read =
     "bigbird-dna reads .h5 files of ChromBPNet and BPNet, and .torch files of bpnet-lite and Cherimoya";
 
 std::string head_of(const fs::path& path) {
@@ -68,12 +68,12 @@ std::string best_member(const std::vector<std::string>& models) {
         return name.ends_with("saved_model.pb") || name.ends_with(".tar");
     });
     if (members.names.empty())
-        throw InputError("is compressed, or damaged: unpack it first; " + std::string(taken), path);
+        throw InputError("is compressed, or damaged: unpack it first; " + std::string(what_is_read), path);
     if (models.empty())
         throw InputError(
             std::string("is an archive without .h5 files") +
                 (of_tensorflow ? ", perhaps with a SavedModel of TensorFlow, which is not read" : "") +
-                " (it holds " + listed(members.names) + "); " + std::string(taken),
+                " (it holds " + listed(members.names) + "); " + std::string(what_is_read),
             path);
     throw InputError("is an archive of models (" + listed(models) +
                          (members.all ? "" : ", and perhaps more") + "); unpack one of them: tar -xf '" +
@@ -88,7 +88,7 @@ FileKind kind_of_file(const fs::path& path) {
     if (fs::is_directory(path, ignored)) {
         if (fs::exists(path / "saved_model.pb", ignored))
             refuse_saved_model(path, fs::absolute(path, ignored).parent_path());
-        throw InputError("is a folder; " + std::string(taken), path);
+        throw InputError("is a folder; " + std::string(what_is_read), path);
     }
     require_readable(path);
     const std::string head = head_of(path);
@@ -102,7 +102,8 @@ FileKind kind_of_file(const fs::path& path) {
     if (head.starts_with(old_torch_magic))
         throw InputError(
             "was saved by a PyTorch older than 1.6; save it anew: torch.save(torch.load(...), ...)", path);
-    throw InputError("is no model file; " + std::string(taken), path);
+    throw InputError(
+        "is neither a model folder nor a .h5, .torch, .safetensors, .model or tokenizer.json file", path);
 }
 
 }  // namespace bigbird::networks

@@ -23,7 +23,7 @@ using Kind = PickleObject::Kind;
 
 constexpr int deepest_object = 64;
 constexpr std::int64_t most_visits = 1'000'000;  // of objects, which others may share
-constexpr std::size_t most_axes = 16, most_listed = 100'000, most_keys = 2000;
+constexpr std::size_t most_tensor_axes = 16, most_listed = 100'000, most_keys = 2000;
 
 struct StorageType {
     std::string_view name, type;
@@ -205,7 +205,7 @@ private:
     }
     std::vector<std::int64_t> integers(PickleRef ref) const {
         const PickleObject& object = pickle_[ref];
-        if (object.kind != Kind::tuple || object.items.size() > most_axes)
+        if (object.kind != Kind::tuple || object.items.size() > most_tensor_axes)
             fail("a tensor's shape is no list of numbers");
         std::vector<std::int64_t> numbers;
         for (const PickleRef item : object.items)

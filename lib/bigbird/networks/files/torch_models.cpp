@@ -21,6 +21,8 @@ namespace {
 /// Both packages train on windows of this length by default; their files do not tell.
 constexpr std::int64_t usual_window = 2114;
 constexpr std::int64_t most_torch_layers = 16;
+/// Positions behind each end of the profile that bpnet-lite averages for its counts.
+constexpr std::int64_t count_margin = 37;
 constexpr const char* assumed_window =
     "the file does not tell the length of its windows: 2114 bases, the default of its package, are assumed";
 
@@ -34,9 +36,10 @@ public:
     StoredTensor take(const std::string& name, std::size_t axes) const {
         const auto found = file_.tensors().find(prefix_ + name);
         if (found == file_.tensors().end()) refuse("lacks the weights '" + prefix_ + name + "'");
-        if (found->second.shape.size() != axes)
+        const std::vector<std::int64_t>& shape = found->second.shape;
+        if (shape.size() != axes || std::ranges::find(shape, 0) != shape.end())
             refuse("has weights of an unexpected shape, '" + prefix_ + name + "'");
-        return {found->second.shape, found->second.floats()};
+        return {shape, found->second.floats()};
     }
     /// The first dimension of the weights gives a bias's size; zeros where the file has no bias.
     StoredTensor take_bias(const std::string& name, const StoredTensor& weight) const {
@@ -105,6 +108,18 @@ std::int64_t take_stem_and_heads(const TorchWeights& from, ProfilePart& part, do
     return controls;
 }
 
+/// Positions that a network leaves out at each end of its windows.
+std::int64_t trimming_in(const Json& values, std::int64_t otherwise, const fs::path& path) {
+    const std::int64_t trimming = values.contains("trimming") && !values["trimming"].is_null()
+                                      ? whole_number(values, "trimming")
+                                      : otherwise;
+    if (trimming < 0 || trimming >= usual_window / 2)
+        throw InputError("trims " + std::to_string(trimming) + " positions of each end of windows of " +
+                             std::to_string(usual_window) + ": nothing is left",
+                         path);
+    return trimming;
+}
+
 std::int64_t columns_of(const ProfilePart& part) {
     return part.weights.at("profile.weight").shape[0];
 }
@@ -162,9 +177,7 @@ ProfileModel read_cherimoya(const TorchFile& file, const std::string& prefix, co
     const std::int64_t controls = take_stem_and_heads(from, part, 0);
     take_cherimoya_layers(from, part);
     shape.groups = groups_in(config, part, path);
-    const std::int64_t trimming = config.contains("trimming") && !config["trimming"].is_null()
-                                      ? whole_number(config, "trimming")
-                                      : 46 + (std::int64_t{1} << shape.layers) - 1;
+    const std::int64_t trimming = trimming_in(config, 46 + (std::int64_t{1} << shape.layers) - 1, path);
     shape.input = usual_window;
     shape.output = shape.counts = usual_window - 2 * trimming;
     if (config.contains("residual_scale")) shape.residual_scale = config["residual_scale"].get<double>();
@@ -224,6 +237,9 @@ LitePart read_lite_part(const TorchFile& file, const std::string& prefix, const 
     const Json& module = module_at(file, prefix);
     const auto kind = module.value("class", std::string());
     const bool ported = kind.ends_with(".BasePairNet");
+    if (!ported && !kind.ends_with(".BPNet"))
+        from.refuse("is a model of the class " + kind +
+                    ", where BPNet, BasePairNet or ChromBPNet of bpnet-lite are read");
     LitePart read{{.name = name, .shape = {.trunk = ported ? Trunk::relu_before : Trunk::relu_after}}, 0};
     ProfileShape& shape = read.part.shape;
     // A control of zero gives ln(1 + 0), in BasePairNet ln(2 + 0).
@@ -231,8 +247,10 @@ LitePart read_lite_part(const TorchFile& file, const std::string& prefix, const 
     take_lite_layers(from, read.part);
     if (groups_of(read.part) != 1)
         from.refuse("gives several log counts, which bpnet-lite's networks do not");
-    const std::int64_t columns = columns_of(read.part), trimming = whole_number(module, "trimming"),
-                       reach = shape.stem / 2 + shape.head / 2 + (std::int64_t{2} << shape.layers) - 2;
+    const std::int64_t columns = columns_of(read.part),
+                       reach = shape.stem / 2 + std::max(shape.head / 2, count_margin) +
+                               (std::int64_t{2} << shape.layers) - 2,
+                       trimming = trimming_in(module, reach, path);
     if (trimming < reach)
         from.refuse("is a model of bpnet-lite that trims " + counted(trimming, "position") +
                     ", less than the " + std::to_string(reach) +
@@ -240,7 +258,7 @@ LitePart read_lite_part(const TorchFile& file, const std::string& prefix, const 
     shape.groups = {columns};
     shape.input = usual_window;
     shape.output = usual_window - 2 * trimming;
-    shape.counts = shape.output + shape.head / 2 * 2;
+    shape.counts = shape.output + 2 * count_margin;
     shape.count_offset = ported ? static_cast<double>(columns) : 1;  // as of the networks it was ported from
     return read;
 }
