@@ -28,7 +28,9 @@ using Exon = SpliceGene::Exon;
 
 constexpr std::array<std::string_view, 7> table_columns{"NAME",   "CHROM",      "STRAND",  "TX_START",
                                                         "TX_END", "EXON_START", "EXON_END"};
-enum TableColumn : std::size_t { name, chrom, strand, tx_start, tx_end, exon_start, exon_end };
+struct InTable {
+    enum : std::size_t { name, chrom, strand, tx_start, tx_end, exon_start, exon_end };
+};
 
 bool is_splice_table(const std::vector<std::string_view>& fields) {
     return fields.size() >= table_columns.size() && (fields.front() == "#NAME" || fields.front() == "NAME") &&
@@ -59,13 +61,14 @@ SpliceGene gene_of_row(const std::vector<std::string_view>& fields, const genome
     if (fields.size() < table_columns.size())
         throw input.fault("a gene has seven columns, separated by tabs; this row has " +
                           std::to_string(fields.size()));
-    SpliceGene gene{.name = std::string(fields[name]),
-                    .contig = std::string(fields[chrom]),
-                    .strand = strand_of(fields[strand], input),
-                    .begin = position_of(fields[tx_start], input),
-                    .end = position_of(fields[tx_end], input),
+    SpliceGene gene{.name = std::string(fields[InTable::name]),
+                    .contig = std::string(fields[InTable::chrom]),
+                    .strand = strand_of(fields[InTable::strand], input),
+                    .begin = position_of(fields[InTable::tx_start], input),
+                    .end = position_of(fields[InTable::tx_end], input),
                     .exons = {}};
-    const auto begins = positions_of(fields[exon_start], input), ends = positions_of(fields[exon_end], input);
+    const auto begins = positions_of(fields[InTable::exon_start], input),
+               ends = positions_of(fields[InTable::exon_end], input);
     if (begins.size() != ends.size())
         throw input.fault("EXON_START and EXON_END are lists of different lengths");
     for (std::size_t i = 0; i < begins.size(); ++i)
