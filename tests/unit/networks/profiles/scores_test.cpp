@@ -116,7 +116,7 @@ DOCTEST_TEST_CASE("with secants, products of gradients and letters sum to the di
             letters.mutable_grad() = at::Tensor();
             values[0].backward({}, true);
             const at::Tensor parts = letters.grad()[0] * (letters[0] - letters[1]);
-            // Where two values differ by less than 0.01, elementwise() takes the slope between them.
+            // Where two values differ by less than 0.01, elementwise() takes the slope in their middle.
             DOCTEST_CHECK(std::abs((parts.sum() - (values[0] - values[1])).item<double>()) < 5e-3);
             DOCTEST_CHECK(letters.grad()[1].abs().max().item<double>() == 0);
         }

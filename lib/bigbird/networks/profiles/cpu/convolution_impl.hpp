@@ -49,7 +49,7 @@ void fetch_row(const float* from, std::int64_t row) {
     constexpr std::int64_t line = 16;
     if (from == nullptr) return;
     for (std::int64_t c = 0; c < row; c += line)
-        __builtin_prefetch(from + c, writes ? 1 : 0, 3);
+        __builtin_prefetch(from + c, writes ? 1 : 0, writes ? 2 : 3);
 }
 
 /// The four rows of a pair at the points: B^T x. Those of one point are `apart` from those of the next.
@@ -100,6 +100,8 @@ void convolve(const DilatedLayer& layer, const std::int64_t* pairs, std::int64_t
     const float* rows[most_rows];
     float* sums[most_rows];
     for (std::int64_t p = 0; p < points; ++p) {
+        for (std::int64_t i = 0; p == points - 1 && i < 2 * count; ++i)
+            fetch_row<true>(to[i], row);  // arrives while the last products are computed
         for (std::int64_t i = 0; i < count; ++i) {
             rows[i] = scratch + p * apart + i * row;
             sums[i] = results + p * apart + i * row;
@@ -108,11 +110,8 @@ void convolve(const DilatedLayer& layer, const std::int64_t* pairs, std::int64_t
         product.weights += p * product.in * product.out;
         multiply(product, rows, count, sums);
     }
-    for (std::int64_t i = 0; i < count; ++i) {
-        for (std::int64_t next = 2 * i + 4; next < 2 * i + 6 && next < 2 * count; ++next)
-            fetch_row<true>(to[next], row);
+    for (std::int64_t i = 0; i < count; ++i)
         pair_from_points(layer, results + i * row, apart, from + pairs[i], to + 2 * i);
-    }
 }
 
 }  // namespace
