@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks of the BPNet family, 2114 bases to 1000, on as many threads as LibTorch takes: whole windows, both
-// alleles of a substitution, and 600 substitutions of the 200 bases in the middle. `product`: the largest rate of
-// LibTorch's products, in multiply-adds per second. BIGBIRD_CPU limits the instruction set.
+// alleles of a substitution, and 600 substitutions of the 200 bases in the middle. `product`: the largest
+// rate of LibTorch's products, in multiply-adds per second. BIGBIRD_CPU limits the instruction set.
 #include "bigbird/bins/stem.hpp"
 #include "bigbird/networks/profiles/profile_network.hpp"
 
@@ -69,8 +69,11 @@ void product(benchmark::State& state) {
 
 }  // namespace
 
-#define PROFILES_BENCH(name, ...) \
-    BENCHMARK_CAPTURE(name, __VA_ARGS__)->UseRealTime()->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond)
+#define PROFILES_BENCH(name, ...)        \
+    BENCHMARK_CAPTURE(name, __VA_ARGS__) \
+        ->UseRealTime()                  \
+        ->MeasureProcessCPUTime()        \
+        ->Unit(benchmark::kMillisecond)
 
 PROFILES_BENCH(forward, relu_after, Trunk::relu_after, false)->ArgsProduct({{512, 64}, {1, 16}});
 PROFILES_BENCH(forward, cherimoya, Trunk::cherimoya, false)->ArgsProduct({{128}, {1, 16}});

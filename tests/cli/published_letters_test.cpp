@@ -12,25 +12,26 @@ using namespace bigbird::testing;
 
 namespace {
 
-const std::string model = test_data("models/profiles/chrombpnet.h5");
-constexpr int input = 266;
+const std::string letters_model = test_data("models/profiles/chrombpnet.h5");
+constexpr int window_of_model = 266;
 
-class Fixture : public TestFolder {
+class PublishedLetters : public TestFolder {
 public:
-    Fixture() {
+    PublishedLetters() {
         std::mt19937 random(4);
         std::string dna, bed;
-        for (int i = 0; i < 40 * input; ++i)
+        for (int i = 0; i < 40 * window_of_model; ++i)
             dna += "ACGT"[random() % 4];
         for (int i = 0; i < 40; ++i)
-            bed += "c\t" + std::to_string(i * input) + "\t" + std::to_string((i + 1) * input) + "\n";
+            bed += "c\t" + std::to_string(i * window_of_model) + "\t" +
+                   std::to_string((i + 1) * window_of_model) + "\n";
         write_file(folder_ / "genome.fa", ">c\n" + dna + "\n");
         write_file(folder_ / "all.bed", bed);
     }
     ProgramResult run(const std::string& line, const std::string& regions = "c:1001-1010") const {
         std::vector<std::string> words = words_of(line);
         const bool of_motifs = words[0] == "motifs";
-        words.insert(words.end(), {"--model", model, "--reference", *this / "genome.fa"});
+        words.insert(words.end(), {"--model", letters_model, "--reference", *this / "genome.fa"});
         if (!of_motifs) words.insert(words.end(), {"--regions", regions});
         return run_program(words);
     }
@@ -40,7 +41,7 @@ public:
 
 DOCTEST_TEST_CASE(
     "attribute: counts and profiles of a component, complete, as arrays in which motifs are found") {
-    const Fixture fixture;
+    const PublishedLetters fixture;
     const auto result = succeeded(
         fixture.run("attribute --component joined --target profile --method deeplift --baseline shuffled:2 "
                     "--output -",
@@ -65,7 +66,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("predict-mutagenesis, motifs marginalize: effects of published models, and mean profiles") {
-    const Fixture fixture;
+    const PublishedLetters fixture;
     const auto effects = succeeded(fixture.run("predict-mutagenesis --output -"));
     check_holds(effects.out, {"##effect=log_ratio\n", "\nc\t1000\t1001\t.\tcounts\t"});
     write_file(fixture / "m.meme",
@@ -79,13 +80,13 @@ DOCTEST_TEST_CASE("predict-mutagenesis, motifs marginalize: effects of published
 }
 
 DOCTEST_TEST_CASE("published models: embed, motifs export and finetune refuse them in a sentence") {
-    const Fixture fixture;
+    const PublishedLetters fixture;
     const std::string out = " --output " + (fixture / "x");
-    for (const auto& result :
-         {fixture.run("embed" + out), fixture.run("motifs export" + out),
-          run_program(words_of("finetune --architecture bigbird-bins --examples " + (fixture / "none") +
-                               " --model " + model + out)),
-          run_program(words_of("finetune --examples " + (fixture / "none") + " --model " + model + out))})
+    for (const auto& result : {fixture.run("embed" + out), fixture.run("motifs export" + out),
+                               run_program(words_of("finetune --architecture bigbird-bins --examples " +
+                                                    (fixture / "none") + " --model " + letters_model + out)),
+                               run_program(words_of("finetune --examples " + (fixture / "none") +
+                                                    " --model " + letters_model + out))})
         check_said(result, 2, "is a published model of profiles, which ");
     DOCTEST_CHECK_FALSE(fixture.has("x"));
 }

@@ -168,6 +168,7 @@ def main():
     program, done, left_out = Path(sys.argv[1]).resolve() / "bin/bigbird-dna", [], []
     check_readers(program, MODEL, {}, done, left_out)
     check_readers(program, PROFILES, FIELDS_OF_PROFILES, done, left_out)
+    done, left_out = dict.fromkeys(done), dict.fromkeys(left_out)
     print(f"read by {'; '.join(done)}{'; not installed: ' + ', '.join(left_out) if left_out else ''}")
     sys.exit(0 if done else 77)
 

@@ -324,7 +324,7 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         "with --labels an example folder, a labels.tsv, or the word deepsea");
     add_own_threads_option(command, options.threads);
     add_value(command, "-o,--output", "DIR", options.output.output,
-              "Make a model folder of a published network's file, which opens fast and in Python");
+              "Make a model folder (safetensors) of a published network's file");
     add_force_option(command, options.output.overwrite);
     command.add_flag("--json", options.json, "Print JSON");
     command.add_flag("--labels", options.labels,

@@ -3,8 +3,6 @@
 #include "bigbird/scoring/scorers.hpp"
 #include "bigbird/tasks/profile_network.hpp"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <limits>
 

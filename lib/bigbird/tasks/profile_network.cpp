@@ -229,8 +229,9 @@ ModelFolder open_profile_file(const fs::path& path, std::optional<networks::Comp
 std::shared_ptr<ProfileNetwork> load_profile_network(const fs::path& directory, TaskInfo& info,
                                                      std::optional<networks::Component> component,
                                                      const at::Device& device) {
-    const networks::ProfileModel model = networks::chosen(
-        networks::profile_model_from({{"network", info.network}}, directory / "config.json"), component, directory);
+    const networks::ProfileModel model =
+        networks::chosen(networks::profile_model_from({{"network", info.network}}, directory / "config.json"),
+                         component, directory);
     std::vector<std::pair<std::string, networks::ProfileShape>> parts;
     for (const networks::ProfilePart& part : model.parts)
         parts.emplace_back(part.name, part.shape);

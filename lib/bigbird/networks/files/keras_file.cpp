@@ -5,8 +5,10 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/networks/files/keras_hdf5.hpp"
+#include "bigbird/networks/files/printable.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace bigbird::networks {
 
@@ -15,13 +17,14 @@ namespace {
 constexpr std::size_t longest_config = std::size_t{1} << 26;
 
 KerasWeight weight_from(const Json& json) {
-    const auto layer = json.at("layer").get<std::string>();
+    const std::string layer = printable(json.at("layer").get<std::string>());
     const auto parts = json.at("parts").get<std::vector<std::string>>();
     if (parts.empty()) throw Json::other_error::create(501, "a weight has no name", &json);
     KerasWeight weight{.model = "", .layer = layer, .kind = parts.back().substr(0, parts.back().find(':'))};
-    if (parts.size() > 1 && parts[parts.size() - 2] != layer) {
+    const std::string within = parts.size() > 1 ? printable(parts[parts.size() - 2]) : layer;
+    if (within != layer) {
         weight.model = layer;
-        weight.layer = parts[parts.size() - 2];
+        weight.layer = within;
     }
     weight.shape = json.at("shape").get<std::vector<std::int64_t>>();
     return weight;
@@ -40,11 +43,18 @@ InputError no_description(const std::filesystem::path& path) {
     return {"is damaged: its model_config is no description of a network", path};
 }
 
+std::vector<std::string> names_from(const Json& json) {
+    auto names = json.get<std::vector<std::string>>();
+    for (std::string& name : names)
+        name = printable(std::move(name));
+    return names;
+}
+
 KerasFile file_from(const Json& head, const std::filesystem::path& path) {
     KerasFile file;
-    file.contents = head.at("contents").get<std::vector<std::string>>();
-    file.layers = head.at("layers").get<std::vector<std::string>>();
-    file.keras_version = head.at("keras_version").get<std::string>();
+    file.contents = names_from(head.at("contents"));
+    file.layers = names_from(head.at("layers"));
+    file.keras_version = printable(head.at("keras_version").get<std::string>());
     const auto config = head.at("config").get<std::string>();
     if (config.size() > longest_config || nests_too_deeply(config)) throw no_description(path);
     if (!config.empty()) file.config = Json::parse(config);

@@ -2,9 +2,9 @@
 #include "bigbird/networks/files/torch_file.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/words.hpp"
 #include "bigbird/networks/files/little_endian.hpp"
 #include "bigbird/networks/files/pickle.hpp"
+#include "bigbird/networks/files/printable.hpp"
 #include "bigbird/networks/files/zip_file.hpp"
 
 #include <algorithm>
@@ -49,13 +49,6 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
     constexpr std::int64_t most = std::int64_t{1} << 62;
     if (a < 0 || b < 0 || (b > 0 && a > most / b)) return std::nullopt;
     return a * b;
-}
-
-/// For people: letters of ASCII.
-std::string printable(std::string text) {
-    std::ranges::replace_if(
-        text, [](char letter) { return letter < ' ' || letter > '~'; }, '?');
-    return shortened(text);
 }
 
 float float_of_half(std::uint16_t half) {

@@ -23,10 +23,9 @@ void EditedPass::begin(const std::uint8_t* codes) {
 }
 
 void EditedPass::restore() {
-    for (std::size_t s = 0; s < stages_.size(); ++s) {
+    for (std::size_t s = 0; s < stages_.size(); ++s)
         for (const std::int64_t position : changed_[s])
             stages_[s].set(position, whole_.stages_[s][position]);
-    }
     for (const std::int64_t position : changed_.back())
         product_rows_.set(position, whole_.product_rows_[position]);
     for (std::vector<std::int64_t>& positions : changed_)
@@ -36,7 +35,8 @@ void EditedPass::restore() {
 void EditedPass::stem_rows(const bins::Substitution& edit) {
     const PositionRange range = part_.range(0);
     const std::int64_t left = part_.stem_left(), right = part_.shape().stem - 1 - left, row = part_.row(),
-                       begin = std::max(edit.at - right, range.begin), end = std::min(edit.at + left + 1, range.end);
+                       begin = std::max(edit.at - right, range.begin),
+                       end = std::min(edit.at + left + 1, range.end);
     std::vector<float*> to;
     float* const data = buffers_[0].reserve(std::max<std::int64_t>(end - begin, 0) * row);
     for (std::int64_t p = begin; p < end; ++p) {
@@ -51,7 +51,8 @@ void EditedPass::stem_rows(const bins::Substitution& edit) {
 
 /// The pairs of a layer that read a changed position.
 void EditedPass::find_pairs(std::size_t layer) {
-    const std::int64_t dilation = part_.shape().dilation(static_cast<std::int64_t>(layer)), margin = part_.margin();
+    const std::int64_t dilation = part_.shape().dilation(static_cast<std::int64_t>(layer)),
+                       margin = part_.margin();
     pairs_.clear();
     std::int64_t begin = part_.shape().input + margin, end = -margin;
     for (const std::int64_t position : changed_[layer]) {

@@ -36,7 +36,8 @@ struct EditedProfile::State {
 EditedProfile::EditedProfile(ProfileNet network, const at::Tensor& codes)
     : state_(new State{std::move(network), codes.cpu().contiguous().clone(), codes.device()}) {
     ProfileNetImpl::State& of = *state_->network->state_;
-    const bool pads = std::ranges::any_of(of.parts, [](const PartTensors& part) { return part.shape.pads(); });
+    const bool pads =
+        std::ranges::any_of(of.parts, [](const PartTensors& part) { return part.shape.pads(); });
     if (pads || !of.has_kernels()) return;
     const at::NoGradGuard no_gradients;
     const Parts packed = of.packed();
@@ -71,7 +72,8 @@ ProfileHeads EditedProfile::heads(std::span<const bins::Substitution> each, bool
     std::vector<at::Tensor> profile, counts;
     for (std::size_t first = 0; first < each.size(); first += windows_at_once) {
         const auto some = each.subspan(first, std::min<std::size_t>(windows_at_once, each.size() - first));
-        const ProfileHeads heads = state_->network->scores(edited_codes(state_->codes, some).to(state_->device));
+        const ProfileHeads heads =
+            state_->network->scores(edited_codes(state_->codes, some).to(state_->device));
         if (profiles) profile.push_back(heads.profile);
         counts.push_back(heads.counts);
     }

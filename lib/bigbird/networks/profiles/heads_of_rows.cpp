@@ -28,11 +28,12 @@ void convolve_pairs(const PackedPart& part, std::size_t layer, std::span<const s
         to.push_back(row_of(first));
         to.push_back(row_of(first + dilated.dilation));
     }
-    crew.run((count + block - 1) / block, 2 * points * block * part.row(), [&](std::int64_t b, float* scratch) {
-        const std::int64_t first = b * block;
-        part.kernels().convolve(dilated, pairs.data() + first, std::min(block, count - first), from.rows(),
-                                to.data() + 2 * first, scratch);
-    });
+    crew.run((count + block - 1) / block, 2 * points * block * part.row(),
+             [&](std::int64_t b, float* scratch) {
+                 const std::int64_t first = b * block;
+                 part.kernels().convolve(dilated, pairs.data() + first, std::min(block, count - first),
+                                         from.rows(), to.data() + 2 * first, scratch);
+             });
 }
 
 std::int64_t count_blocks(const PackedPart& part) {
@@ -45,7 +46,8 @@ std::int64_t count_block_of(const PackedPart& part, std::int64_t position) {
 
 void sum_count_block(const PackedPart& part, const RowTable& trunk, std::int64_t block, float* to) {
     const std::int64_t first = part.counts().begin + block * count_block;
-    part.kernels().sum_rows(trunk.rows() + first, std::min(count_block, part.counts().end - first), part.row(), to);
+    part.kernels().sum_rows(trunk.rows() + first, std::min(count_block, part.counts().end - first),
+                            part.row(), to);
 }
 
 std::vector<float> counts_of(const PackedPart& part, std::span<const float* const> sums) {
@@ -56,8 +58,8 @@ std::vector<float> counts_of(const PackedPart& part, std::span<const float* cons
     return counts;
 }
 
-void multiply_positions(const PackedPart& part, const RowTable& trunk, std::span<const std::int64_t> positions,
-                        float* to, RowTable& products, Crew& crew) {
+void multiply_positions(const PackedPart& part, const RowTable& trunk,
+                        std::span<const std::int64_t> positions, float* to, RowTable& products, Crew& crew) {
     const std::int64_t block = part.kernels().most_rows, count = std::ssize(positions);
     std::vector<const float*> rows;
     std::vector<float*> results;
@@ -74,11 +76,13 @@ void multiply_positions(const PackedPart& part, const RowTable& trunk, std::span
 }
 
 std::vector<float> profile_of(const PackedPart& part, const RowTable& products, Crew& crew) {
-    const std::int64_t output = part.shape().output, head = part.shape().head, columns = part.shape().columns();
+    const std::int64_t output = part.shape().output, head = part.shape().head,
+                       columns = part.shape().columns();
     std::vector<float> logits(static_cast<std::size_t>(output * columns));
     crew.run(columns, diagonals_scratch(head, output), [&](std::int64_t column, float* scratch) {
-        part.kernels().sum_diagonals(products.rows() + part.profile_rows().begin, part.profile_column(column), head,
-                                     output, part.profile_bias(column), scratch, logits.data() + column, columns);
+        part.kernels().sum_diagonals(products.rows() + part.profile_rows().begin, part.profile_column(column),
+                                     head, output, part.profile_bias(column), scratch, logits.data() + column,
+                                     columns);
     });
     return logits;
 }

@@ -24,8 +24,8 @@ void sum_count_block(const PackedPart& part, const RowTable& trunk, std::int64_t
 std::vector<float> counts_of(const PackedPart& part, std::span<const float* const> sums);
 
 /// The profile's products at positions, which go to rows from `to` on.
-void multiply_positions(const PackedPart& part, const RowTable& trunk, std::span<const std::int64_t> positions,
-                        float* to, RowTable& products, Crew& crew);
+void multiply_positions(const PackedPart& part, const RowTable& trunk,
+                        std::span<const std::int64_t> positions, float* to, RowTable& products, Crew& crew);
 /// Logits (output, columns) from the products.
 std::vector<float> profile_of(const PackedPart& part, const RowTable& products, Crew& crew);
 

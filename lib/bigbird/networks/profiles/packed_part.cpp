@@ -58,12 +58,14 @@ Floats packed_points(const at::Tensor& weight, std::int64_t columns) {
     Floats to = zeros(points * size);
     const auto* const from = values.const_data_ptr<float>();
     for (std::int64_t p = 0; p < points; ++p) {
-        pack_product(in, out, columns, to.data() + p * size, [&](std::int64_t i, std::int64_t o) {
-            const float* const taps = from + (o * in + i) * 3;
-            if (p == 0) return taps[0];
-            if (p == 3) return taps[2];
-            return (taps[0] + (p == 1 ? taps[1] : -taps[1]) + taps[2]) / 2;
-        });
+        pack_product(
+            in, out, columns, to.data() + p * size,
+            [&](std::int64_t i, std::int64_t o) {
+                const float* const taps = from + (o * in + i) * 3;
+                if (p == 0) return taps[0];
+                if (p == 3) return taps[2];
+                return (taps[0] + (p == 1 ? taps[1] : -taps[1]) + taps[2]) / 2;
+            });
     }
     return to;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network in the form that our kernels take: weights in the order in which they are read, and which positions
-// each layer computes.
+// A network in the form that our kernels take: weights in the order in which they are read, and which
+// positions each layer computes.
 #pragma once
 
 #include "bigbird/networks/files/profile_model.hpp"
@@ -53,8 +53,8 @@ public:
     const ProfileShape& shape() const { return shape_; }
     const ProfileKernels& kernels() const { return *kernels_; }
     std::int64_t row() const { return row_; }
-    /// Floats of a row of the profile's products: for each column, taps back to front, and zeros up to the next
-    /// column.
+    /// Floats of a row of the profile's products: for each column, taps back to front, and zeros up to the
+    /// next column.
     std::int64_t profile_row() const { return profile_.out; }
     std::int64_t profile_column(std::int64_t column) const { return column * profile_width_; }
 

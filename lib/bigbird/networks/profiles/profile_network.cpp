@@ -40,21 +40,23 @@ PartTensors part_parameters(torch::nn::Module& of, const ProfileShape& shape) {
     const auto stem = model::add_group(of, "stem"), layers = model::add_group(of, "layers"),
                profile = model::add_group(of, "profile"), counts = model::add_group(of, "counts");
     const auto groups = std::ssize(shape.groups);
-    PartTensors tensors{.shape = shape,
-                        .stem = parameter(*stem, "weight", {shape.filters, 4, shape.stem}),
-                        .stem_bias = parameter(*stem, "bias", {shape.filters}),
-                        .layers = {},
-                        .profile = parameter(*profile, "weight", {shape.columns(), shape.filters, shape.head}),
-                        .profile_bias = parameter(*profile, "bias", {shape.columns()}),
-                        .counts = parameter(*counts, "weight", {groups, shape.filters}),
-                        .counts_bias = parameter(*counts, "bias", {groups})};
+    PartTensors tensors{
+        .shape = shape,
+        .stem = parameter(*stem, "weight", {shape.filters, 4, shape.stem}),
+        .stem_bias = parameter(*stem, "bias", {shape.filters}),
+        .layers = {},
+        .profile = parameter(*profile, "weight", {shape.columns(), shape.filters, shape.head}),
+        .profile_bias = parameter(*profile, "bias", {shape.columns()}),
+        .counts = parameter(*counts, "weight", {groups, shape.filters}),
+        .counts_bias = parameter(*counts, "bias", {groups})};
     for (std::int64_t i = 0; i < shape.layers; ++i)
         tensors.layers.push_back(layer_parameters(*layers, shape, i));
     return tensors;
 }
 
 std::vector<at::Tensor> tensors_of(const PartTensors& part) {
-    std::vector<at::Tensor> all{part.stem, part.stem_bias, part.profile, part.profile_bias, part.counts, part.counts_bias};
+    std::vector<at::Tensor> all{part.stem,         part.stem_bias, part.profile,
+                                part.profile_bias, part.counts,    part.counts_bias};
     for (const LayerTensors& layer : part.layers)
         for (const at::Tensor& tensor : {layer.weight, layer.bias, layer.taps, layer.linear1, layer.linear2})
             if (tensor.defined()) all.push_back(tensor);
@@ -73,11 +75,10 @@ PartShapes shapes_of(const ProfileModel& model) {
 ProfileNetImpl::ProfileNetImpl(PartShapes parts) : state_(std::make_shared<State>()) {
     for (const auto& [name, shape] : parts) {
         shape.validate();
-        if (name.empty()) {
+        if (name.empty())
             state_->parts.push_back(part_parameters(*this, shape));
-        } else {
+        else
             state_->parts.push_back(part_parameters(*model::add_group(*this, name), shape));
-        }
     }
 }
 

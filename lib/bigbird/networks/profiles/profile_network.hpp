@@ -16,8 +16,8 @@
 
 namespace bigbird::networks {
 
-/// What a network gives for windows: logits of the profile (windows, output, columns) and log counts (windows,
-/// groups), float32 on the network's device.
+/// What a network gives for windows: logits of the profile (windows, output, columns) and log counts
+/// (windows, groups), float32 on the network's device.
 struct ProfileHeads {
     at::Tensor profile, counts;
 };
@@ -37,11 +37,12 @@ public:
     at::Tensor output_bias() const;
 
     /// letters: (windows, input, 4) float32, one-hot, all 0 for N. The readable twin, by ATen's convolutions,
-    /// on any device, with gradients if they are enabled. Under a SecantGuard (bins/secants.hpp) gradients are
-    /// DeepLIFT's multipliers.
+    /// on any device, with gradients if they are enabled. Under a SecantGuard (bins/secants.hpp) gradients
+    /// are DeepLIFT's multipliers.
     ProfileHeads forward(const at::Tensor& letters) const;
-    /// codes: (windows, input) uint8 (bins::codes_of) on the network's device. No gradients. On a CPU by our kernels, and a
-    /// window's values do not depend on the others or on threads, to the last bit; elsewhere forward().
+    /// codes: (windows, input) uint8 (bins::codes_of) on the network's device. No gradients. On a CPU by our
+    /// kernels, and a window's values do not depend on the others or on threads, to the last bit; elsewhere
+    /// forward().
     ProfileHeads scores(const at::Tensor& codes) const;
 
     struct State;
@@ -52,9 +53,10 @@ private:
 };
 TORCH_MODULE(ProfileNet);
 
-/// A window, unchanged and with single substitutions. Not thread-safe. Results are those of scores(), on a CPU to the
-/// last bit. There, the trunk is computed only where a base changes it. Cherimoya's norm runs over the whole
-/// window, so that a base changes all of it: such networks compute complete passes, as do all on other devices.
+/// A window, unchanged and with single substitutions. Not thread-safe. Results are those of scores(), on a
+/// CPU to the last bit. There, the trunk is computed only where a base changes it. Cherimoya's norm runs over
+/// the whole window, so that a base changes all of it: such networks compute complete passes, as do all on
+/// other devices.
 class EditedProfile {
 public:
     /// codes: (input) uint8. The network must outlive this.

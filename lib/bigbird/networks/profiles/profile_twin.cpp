@@ -12,19 +12,23 @@ using bins::elementwise;
 using bins::jointly;
 
 at::Tensor rectified(const at::Tensor& x) {
-    return elementwise(x, [](const at::Tensor& y) { return at::relu(y); }, 0);
+    return elementwise(
+        x, [](const at::Tensor& y) { return at::relu(y); }, 0);
 }
 
 at::Tensor gelu_of(const at::Tensor& x) {
-    return elementwise(x, [](const at::Tensor& y) { return at::gelu(y, "tanh"); });
+    return elementwise(
+        x, [](const at::Tensor& y) { return at::gelu(y, "tanh"); });
 }
 
 /// Mean 0 and variance 1 over all channels and positions of each window.
 at::Tensor normed(const at::Tensor& x) {
-    return jointly(x, [](const at::Tensor& y) {
-        const at::Tensor apart = y - y.mean({1, 2}, true);
-        return apart * (apart.square().mean({1, 2}, true) + norm_epsilon).rsqrt();
-    });
+    return jointly(
+        x,
+        [](const at::Tensor& y) {
+            const at::Tensor apart = y - y.mean({1, 2}, true);
+            return apart * (apart.square().mean({1, 2}, true) + norm_epsilon).rsqrt();
+        });
 }
 
 /// The middle `count` positions of (windows, channels, positions).
@@ -45,7 +49,8 @@ at::Tensor cropped_layer(const PartTensors& part, std::size_t i, const at::Tenso
     const LayerTensors& layer = part.layers[i];
     const std::int64_t dilation = part.shape.dilation(static_cast<std::int64_t>(i));
     const bool after = part.shape.trunk == Trunk::relu_after;
-    const at::Tensor y = at::conv1d(after ? x : rectified(x), layer.weight, layer.bias, 1, at::IntArrayRef{0}, dilation);
+    const at::Tensor y =
+        at::conv1d(after ? x : rectified(x), layer.weight, layer.bias, 1, at::IntArrayRef{0}, dilation);
     return middle(x, x.size(2) - 2 * dilation) + (after ? rectified(y) : y);
 }
 
@@ -73,8 +78,9 @@ ProfileHeads twin_heads(const PartTensors& part, const at::Tensor& letters) {
 
 ProfileHeads joined(const ProfileHeads& a, const ProfileHeads& b) {
     return {a.profile.defined() ? a.profile + b.profile : at::Tensor(),
-            jointly(at::stack({a.counts, b.counts}, 2),
-                    [](const at::Tensor& counts) { return counts.logsumexp(2); })};
+            jointly(
+                at::stack({a.counts, b.counts}, 2),
+                [](const at::Tensor& counts) { return counts.logsumexp(2); })};
 }
 
 }  // namespace bigbird::networks

@@ -20,7 +20,8 @@ std::int64_t blocks_of(std::int64_t count, std::int64_t block) {
 }
 
 /// x - mean and its square, summed over all positions and filters.
-std::pair<double, double> sums_of_moments(const PackedPart& part, float* const* rows, float mean, Crew& crew) {
+std::pair<double, double> sums_of_moments(const PackedPart& part, float* const* rows, float mean,
+                                          Crew& crew) {
     const std::int64_t count = part.shape().input, blocks = blocks_of(count, norm_block);
     std::vector<double> sums(static_cast<std::size_t>(2 * blocks));
     crew.run(blocks, 0, [&](std::int64_t b, float*) {
@@ -38,7 +39,8 @@ std::pair<double, double> sums_of_moments(const PackedPart& part, float* const* 
 
 }  // namespace
 
-void Crew::run(std::int64_t count, std::int64_t floats, const std::function<void(std::int64_t, float*)>& body) {
+void Crew::run(std::int64_t count, std::int64_t floats,
+               const std::function<void(std::int64_t, float*)>& body) {
     const auto workers = static_cast<int>(std::min<std::int64_t>(threads(), count));
     for (int w = 0; w < workers; ++w)
         scratch_[static_cast<std::size_t>(w)].reserve(floats);
@@ -76,7 +78,7 @@ WindowPass::WindowPass(const PackedPart& part, bool keeps)
     : part_(part), words_(part), stages_(part.stages(), RowTable(part)), product_rows_(part) {
     const std::int64_t row = part.row();
     for (std::size_t b = 0; b < (keeps ? part.stages() : std::min<std::size_t>(2, part.stages())); ++b)
-        buffers_.emplace_back(part.range(b).size() * row);  // stages become shorter
+        buffers_.emplace_back(part.range(b).size() * row);               // stages become shorter
     if (part.shape().pads() && buffers_.size() > 1) buffers_.resize(1);  // layers change rows in place
     for (std::size_t s = 0; s < part.stages(); ++s) {
         float* const data = buffers_[s % buffers_.size()].data();
@@ -91,13 +93,11 @@ WindowPass::WindowPass(const PackedPart& part, bool keeps)
 
 void WindowPass::compute(const std::uint8_t* codes, Crew& crew) {
     stem_rows(codes, crew);
-    for (std::size_t layer = 0; layer + 1 < part_.stages(); ++layer) {
-        if (part_.shape().pads()) {
+    for (std::size_t layer = 0; layer + 1 < part_.stages(); ++layer)
+        if (part_.shape().pads())
             cherimoya_rows(layer, crew);
-        } else {
+        else
             dilated_rows(layer, crew);
-        }
-    }
 }
 
 void WindowPass::stem_rows(const std::uint8_t* codes, Crew& crew) {
@@ -106,8 +106,8 @@ void WindowPass::stem_rows(const std::uint8_t* codes, Crew& crew) {
     const std::int64_t block = part_.kernels().most_rows;
     crew.run(blocks_of(range.size(), block), 0, [&](std::int64_t b, float*) {
         const std::int64_t first = b * block;
-        part_.kernels().stem(part_.stem(), words_.at(range.begin + first), std::min(block, range.size() - first),
-                             rows_[0].data() + first);
+        part_.kernels().stem(part_.stem(), words_.at(range.begin + first),
+                             std::min(block, range.size() - first), rows_[0].data() + first);
     });
 }
 
@@ -141,9 +141,9 @@ void WindowPass::cherimoya_rows(std::size_t layer, Crew& crew) {
     const std::int64_t floats = block * (2 * row + forward.first.out);
     crew.run(blocks_of(count, block), floats, [&](std::int64_t b, float* scratch) {
         const std::int64_t first = b * block;
-        kernels.feed_forward(forward, row, y.data() + first, std::min(block, count - first),
-                             static_cast<float>(mean), static_cast<float>(1 / std::sqrt(variance + norm_epsilon)),
-                             rows_[layer].data() + first, scratch);
+        kernels.feed_forward(
+            forward, row, y.data() + first, std::min(block, count - first), static_cast<float>(mean),
+            static_cast<float>(1 / std::sqrt(variance + norm_epsilon)), rows_[layer].data() + first, scratch);
     });
 }
 

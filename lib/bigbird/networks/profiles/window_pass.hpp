@@ -24,15 +24,17 @@ private:
     std::vector<Floats> scratch_;
 };
 
-/// The address of each position's row: a row of zeros where there is none, also up to the part's margin beyond
-/// the window.
+/// The address of each position's row: a row of zeros where there is none, also up to the part's margin
+/// beyond the window.
 class RowTable {
 public:
     explicit RowTable(const PackedPart& part);
     /// Of position 0; those before and behind can be reached from it.
     const float* const* rows() const { return rows_.data() + margin_; }
     const float* operator[](std::int64_t position) const { return rows()[position]; }
-    void set(std::int64_t position, const float* row) { rows_[static_cast<std::size_t>(position + margin_)] = row; }
+    void set(std::int64_t position, const float* row) {
+        rows_[static_cast<std::size_t>(position + margin_)] = row;
+    }
 
 private:
     std::vector<const float*> rows_;
@@ -47,7 +49,9 @@ public:
     /// Replaces a base.
     void put(std::int64_t base, std::uint8_t code);
     /// Those that the stem reads at a position.
-    const std::uint16_t* at(std::int64_t position) const { return words_.data() + position - left_ + margin_; }
+    const std::uint16_t* at(std::int64_t position) const {
+        return words_.data() + position - left_ + margin_;
+    }
 
 private:
     std::int64_t left_, margin_;
@@ -83,7 +87,7 @@ private:
 
     const PackedPart& part_;
     Words words_;
-    std::vector<Floats> buffers_;   ///< stages take turns, if they are not kept
+    std::vector<Floats> buffers_;  ///< stages take turns, if they are not kept
     std::vector<RowTable> stages_;
     std::vector<std::vector<float*>> rows_;  ///< of each stage, of its range
     Floats separate_;                        ///< of Cherimoya
@@ -91,8 +95,8 @@ private:
     RowTable product_rows_;
 };
 
-/// A window, of which the unchanged rows are there (WindowPass with keeps() and heads()), with one substitution
-/// after the other. For networks without Cherimoya's norm.
+/// A window, of which the unchanged rows are there (WindowPass with keeps() and heads()), with one
+/// substitution after the other. For networks without Cherimoya's norm.
 class EditedPass {
 public:
     explicit EditedPass(const WindowPass& whole);

@@ -25,10 +25,12 @@ WholeWorker::WholeWorker(const std::vector<PackedPart>& parts, bool keeps, int t
 }
 
 PartHeads WholeWorker::heads(const std::uint8_t* codes, bool profile) {
-    return heads_of_parts(passes, [&](WindowPass& pass) {
-        pass.compute(codes, crew);
-        return pass.heads(profile, crew);
-    });
+    return heads_of_parts(
+        passes,
+        [&](WindowPass& pass) {
+            pass.compute(codes, crew);
+            return pass.heads(profile, crew);
+        });
 }
 
 EditingWorker::EditingWorker(const WholeWorker& whole, int threads) : crew(threads) {
@@ -37,7 +39,8 @@ EditingWorker::EditingWorker(const WholeWorker& whole, int threads) : crew(threa
 }
 
 PartHeads EditingWorker::heads(const bins::Substitution& edit, bool profile) {
-    return heads_of_parts(passes, [&](EditedPass& pass) { return pass.heads(edit, profile, crew); });
+    return heads_of_parts(
+        passes, [&](EditedPass& pass) { return pass.heads(edit, profile, crew); });
 }
 
 ScoredWindows::ScoredWindows(Parts of)
@@ -56,14 +59,16 @@ PartHeads KeptWindow::begin(const std::uint8_t* codes) {
 }
 
 void KeptWindow::run(std::int64_t count, const std::function<void(EditingWorker&, std::int64_t)>& compute) {
-    workers_.run(count, threads(), [&](EditingWorker& worker, std::int64_t i) {
-        if (worker.window != windows_) {
-            for (EditedPass& pass : worker.passes)
-                pass.begin(codes_);
-            worker.window = windows_;
-        }
-        compute(worker, i);
-    });
+    workers_.run(
+        count, threads(),
+        [&](EditingWorker& worker, std::int64_t i) {
+            if (worker.window != windows_) {
+                for (EditedPass& pass : worker.passes)
+                    pass.begin(codes_);
+                worker.window = windows_;
+            }
+            compute(worker, i);
+        });
 }
 
 HeadsWriter::HeadsWriter(const ProfileShape& shape, std::int64_t rows, bool profiles)

@@ -3,8 +3,6 @@
 #include "bigbird/scoring/letters/letter_rows.hpp"
 #include "bigbird/tasks/profile_network.hpp"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 namespace bigbird::tasks {

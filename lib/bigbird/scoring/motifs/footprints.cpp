@@ -3,8 +3,6 @@
 
 #include "bigbird/scoring/placement.hpp"
 
-#include <ATen/ATen.h>
-
 namespace bigbird::tasks {
 
 ProfileReadings::ProfileReadings(std::span<const ModelFolder> models, Strands strands,

@@ -7,8 +7,6 @@
 #include "bigbird/tasks/model_folder.hpp"
 #include "bigbird/tasks/profile_network.hpp"
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <memory>
 #include <span>

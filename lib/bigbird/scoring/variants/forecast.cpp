@@ -15,14 +15,14 @@ namespace bigbird::tasks {
 
 namespace {
 
-/// Returns evenly spaced runs of adjacent rows, and adds the number of all rows to `rows`.
+/// Returns evenly spaced runs of `each` adjacent rows, and adds the number of all rows to `rows`.
 std::vector<std::vector<rows::VariantRow>> keep_runs(rows::VariantRows& all, std::int64_t total,
-                                                     std::int64_t& rows) {
-    const std::int64_t stride = std::max(rows_per_run, total / trial_runs);
+                                                     std::int64_t each, std::int64_t& rows) {
+    const std::int64_t stride = std::max(each, total / trial_runs);
     std::vector<std::vector<rows::VariantRow>> kept;
     for (; std::optional<rows::VariantRow> row = all.next(); ++rows) {
         if (rows % stride == 0) kept.emplace_back();
-        if (rows % stride < rows_per_run) kept.back().push_back(std::move(*row));
+        if (rows % stride < each) kept.back().push_back(std::move(*row));
     }
     return kept;
 }
@@ -36,7 +36,9 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
     VariantWork work(spec, false);
     VariantScorer& scorer = *work.scorer;
     VariantForecast forecast;
-    auto kept = keep_runs(work.rows, rows::count_variant_rows(spec.variants), forecast.alleles);
+    const std::int64_t each = std::min(rows_per_run, static_cast<std::int64_t>(scorer.rows_at_once));
+    const bool alone = each < rows_per_run;  // a row takes long, and has a window of its own
+    auto kept = keep_runs(work.rows, rows::count_variant_rows(spec.variants), each, forecast.alleles);
     double seconds = 0;
     const bool several = kept.size() > 1;
     bool cold = several;  // the first run includes one-time setup
@@ -44,9 +46,8 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
         stop_if_asked();
         if (seconds > seconds_of_trial) break;
         std::span<rows::VariantRow> run = kept[index];
-        if (scorer.rows_at_once < run.size()) {  // a row takes long, and has a window of its own
-            run = run.first(cold ? 1 : scorer.rows_at_once);
-        } else if (several && run.size() > 1) {  // the rows before a run would have paid for its first window
+        if (cold && alone) run = run.first(1);
+        if (several && !alone && run.size() > 1) {  // the rows before a run would have paid for its window
             work.rows.fill(run.front());
             scorer.score(run.first(1), work.threads);
             run = run.subspan(1);

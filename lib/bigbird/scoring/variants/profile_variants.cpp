@@ -9,8 +9,6 @@
 #include "bigbird/scoring/variants/task_scorer.hpp"
 #include "bigbird/tasks/profile_network.hpp"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -270,6 +271,22 @@ DOCTEST_TEST_CASE("keras_file: weights in other types, through filters, and else
                             });
                         }),
                         "outside of itself"));
+}
+
+DOCTEST_TEST_CASE("keras_file: weights that are no numbers, and names that are no text") {
+    ChangedFile file;
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    H5Pset_fill_value(properties, H5T_NATIVE_FLOAT, &nan);
+    file.replace(bias, {6}, H5T_IEEE_F32LE, properties);
+    H5Pclose(properties);
+    DOCTEST_CHECK(holds(file.refusal(), "weights that are NaN or infinite (stem.bias)"));
+    const TempDir folder;
+    const fs::path path = folder / "x.h5";
+    const hid_t made = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    H5Gclose(H5Gcreate2(made, "a\nb\x1b[2J", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(made);
+    DOCTEST_CHECK(holds(message_of<InputError>([&] { read_profile_model(path); }), "'a?b?[2J'"));
 }
 
 DOCTEST_TEST_CASE("keras_file: links that lead elsewhere") {

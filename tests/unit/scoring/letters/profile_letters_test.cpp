@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using Rows = TableRows;
 
-constexpr std::int64_t input = 266;  // of chrombpnet*.h5
+constexpr std::int64_t window_bases = 266;  // of chrombpnet*.h5
 
 fs::path profile_model(const std::string& name) {
     return test_data("models/profiles/" + name);
@@ -159,7 +159,8 @@ DOCTEST_TEST_CASE("attribute: contributions to a profile sum to the difference o
     const ProfileFixture fixture;
     for (const char* name : {"chrombpnet_nobias.h5", "bpnet.h5"}) {
         DOCTEST_CAPTURE(name);
-        const std::int64_t length = std::string(name) == "bpnet.h5" ? 210 : input, begin = 500 - length / 2;
+        const std::int64_t length = std::string(name) == "bpnet.h5" ? 210 : window_bases,
+                           begin = 500 - length / 2;
         const std::string bed = "c\t480\t520\n";
         AttributeSpec spec = fixture.attribution({name}, bed);
         spec.target = AttributionTarget::profile;
@@ -212,11 +213,11 @@ DOCTEST_TEST_CASE(
         spec.outputs.paths = {fixture / "found.tsv", fixture / "x.npz", fixture / "x.h5",
                               fixture / "x.bedgraph"};
         const AttributeReport report = attribute(spec);
-        DOCTEST_CHECK(report.bases == 2 * input);
+        DOCTEST_CHECK(report.bases == 2 * window_bases);
         DOCTEST_CHECK(report.tiled == 0);
         DOCTEST_CHECK(report.difference > 0);
         DOCTEST_CHECK(report.gap < 1e-3 * report.difference);
-        DOCTEST_CHECK(fs::file_size(fixture / "x.npz") > 2 * 4 * 4 * input);
+        DOCTEST_CHECK(fs::file_size(fixture / "x.npz") > 2 * 4 * 4 * window_bases);
     }
     const std::string table = read_file(fixture / "found.tsv");
     DOCTEST_CHECK(holds(table, "##target=profile\n"));
@@ -249,18 +250,18 @@ DOCTEST_TEST_CASE("attribute: records of other lengths than the window, longer r
     AttributeSpec spec = fixture.attribution({"chrombpnet_nobias.h5"}, "");
     spec.method = AttributionMethod::deeplift;
     spec.strands = Strands::none;
-    const std::string middle = fixture.genome().substr(400, input);
+    const std::string middle = fixture.genome().substr(400, window_bases);
     spec.sequences =
-        fixture.file("records.fa", ">long\n" + fixture.genome().substr(390, input + 20) + "\n>window\n" +
-                                       middle + "\n>brief\n" + middle.substr(100, 60) + "\n");
+        fixture.file("records.fa", ">long\n" + fixture.genome().substr(390, window_bases + 20) +
+                                       "\n>window\n" + middle + "\n>brief\n" + middle.substr(100, 60) + "\n");
     spec.regions.clear();
     spec.references.clear();
     const Rows rows = fixture.found(spec);
-    DOCTEST_REQUIRE(rows.size() == 2 * input + 20 + 60);
+    DOCTEST_REQUIRE(rows.size() == 2 * window_bases + 20 + 60);
     for (const std::size_t base : {std::size_t{0}, std::size_t{100}, std::size_t{265}})  // the middle is read
-        DOCTEST_CHECK(own_of(rows[10 + base]) == doctest::Approx(own_of(rows[input + 20 + base])));
+        DOCTEST_CHECK(own_of(rows[10 + base]) == doctest::Approx(own_of(rows[window_bases + 20 + base])));
     DOCTEST_CHECK(own_of(rows[0]) == 0);
-    DOCTEST_CHECK(own_of(rows[input + 19]) == 0);
+    DOCTEST_CHECK(own_of(rows[window_bases + 19]) == 0);
     DOCTEST_CHECK(own_of(rows[10]) != 0);
 
     spec = fixture.attribution({"chrombpnet_nobias.h5"}, "c\t100\t400\n");
@@ -386,11 +387,11 @@ DOCTEST_TEST_CASE("predict_mutagenesis: deletions and shuffles of profile models
     const Rows of_region = fixture.effects(spec);
     spec.regions.clear();
     spec.references.clear();
-    spec.sequences =
-        fixture.file("record.fa", ">x\n" + fixture.genome().substr(500 - input / 2, input) + "\n");
+    spec.sequences = fixture.file(
+        "record.fa", ">x\n" + fixture.genome().substr(500 - window_bases / 2, window_bases) + "\n");
     const Rows of_record = fixture.effects(spec);
-    DOCTEST_REQUIRE(of_record.size() == static_cast<std::size_t>(input));
+    DOCTEST_REQUIRE(of_record.size() == static_cast<std::size_t>(window_bases));
     for (const std::size_t base : {std::size_t{0}, std::size_t{39}})
         for (const std::size_t letter : {std::size_t{6}, std::size_t{9}})
-            DOCTEST_CHECK(of_region[base][letter] == of_record[input / 2 - 20 + base][letter]);
+            DOCTEST_CHECK(of_region[base][letter] == of_record[window_bases / 2 - 20 + base][letter]);
 }

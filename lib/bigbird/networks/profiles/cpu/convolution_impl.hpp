@@ -25,7 +25,8 @@ void stem_rows(const StemWeights& weights, const std::uint16_t* words, std::int6
         for (std::int64_t c = 0; c < weights.row; c += lanes) {
             Vec sum = load(weights.bias + c);
             for (std::int64_t k = 0; k < weights.chunks; ++k)
-                sum += load(weights.table + (k * words_in_all + words[i + k * word_letters]) * weights.row + c);
+                sum +=
+                    load(weights.table + (k * words_in_all + words[i + k * word_letters]) * weights.row + c);
             store(to[i] + c, activated<activation>(sum));
         }
     }
@@ -33,9 +34,12 @@ void stem_rows(const StemWeights& weights, const std::uint16_t* words, std::int6
 
 void stem(const StemWeights& weights, const std::uint16_t* words, std::int64_t count, float* const* to) {
     switch (weights.activation) {
-        case Activation::none: return stem_rows<Activation::none>(weights, words, count, to);
-        case Activation::relu: return stem_rows<Activation::relu>(weights, words, count, to);
-        case Activation::gelu: return stem_rows<Activation::gelu>(weights, words, count, to);
+        case Activation::none:
+            return stem_rows<Activation::none>(weights, words, count, to);
+        case Activation::relu:
+            return stem_rows<Activation::relu>(weights, words, count, to);
+        case Activation::gelu:
+            return stem_rows<Activation::gelu>(weights, words, count, to);
     }
 }
 
@@ -64,8 +68,8 @@ inline void finish(const DilatedLayer& layer, std::int64_t c, Vec sum, const flo
     store(to + c, layer.relu_last ? rectify(y) : y);
 }
 
-void pair_from_points(const DilatedLayer& layer, const float* at, std::int64_t apart, const float* const* from,
-                      float* const* to) {
+void pair_from_points(const DilatedLayer& layer, const float* at, std::int64_t apart,
+                      const float* const* from, float* const* to) {
     for (std::int64_t c = 0; c < layer.row; c += lanes) {
         const Vec x0 = load(at + c), x1 = load(at + apart + c), x2 = load(at + 2 * apart + c),
                   x3 = load(at + 3 * apart + c);
@@ -74,8 +78,8 @@ void pair_from_points(const DilatedLayer& layer, const float* at, std::int64_t a
     }
 }
 
-void convolve(const DilatedLayer& layer, const std::int64_t* pairs, std::int64_t count, const float* const* from,
-              float* const* to, float* scratch) {
+void convolve(const DilatedLayer& layer, const std::int64_t* pairs, std::int64_t count,
+              const float* const* from, float* const* to, float* scratch) {
     const std::int64_t row = layer.row, apart = count * row;
     float* const results = scratch + points * apart;
     for (std::int64_t i = 0; i < count; ++i) {

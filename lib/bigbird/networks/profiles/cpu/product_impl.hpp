@@ -35,7 +35,8 @@ inline Vec multiply_add(Vec a, Vec b, Vec sum) {
 #endif
 }
 
-/// `count` inputs, from `first` on, of the rows, and of a panel of weights. The panel at `next` is fetched meanwhile.
+/// `count` inputs, from `first` on, of the rows, and of a panel of weights. The panel at `next` is fetched
+/// meanwhile.
 template <std::size_t rows>
 void multiply_tile(const float* const* from, std::int64_t first, std::int64_t count, const float* weights,
                    const float* next, float* const* to, std::int64_t column) {
@@ -44,7 +45,8 @@ void multiply_tile(const float* const* from, std::int64_t first, std::int64_t co
     for (std::size_t i = 0; i < rows; ++i)
         row[i] = from[i] + first;
     for (std::int64_t k = 0; k < count; ++k) {
-        const Vec right0 = load(weights + k * tile_columns), right1 = load(weights + k * tile_columns + lanes);
+        const Vec right0 = load(weights + k * tile_columns),
+                  right1 = load(weights + k * tile_columns + lanes);
         __builtin_prefetch(next + k * tile_columns, 0, 2);
         for (std::size_t i = 0; i < rows; ++i) {
             const Vec factor = all(row[i][k]);
@@ -65,11 +67,10 @@ template <std::size_t rows>
 void multiply_rest(const float* const* from, std::int64_t count, std::int64_t first, std::int64_t inputs,
                    const float* weights, const float* next, float* const* to, std::int64_t column) {
     if constexpr (rows > 0) {
-        if (count == std::int64_t{rows}) {
+        if (count == std::int64_t{rows})
             multiply_tile<rows>(from, first, inputs, weights, next, to, column);
-        } else {
+        else
             multiply_rest<rows - 1>(from, count, first, inputs, weights, next, to, column);
-        }
     }
 }
 
@@ -81,8 +82,10 @@ void multiply(const Product& product, const float* const* rows, std::int64_t cou
             const float* const next = weights + inputs * tile_columns;
             std::int64_t row = 0;
             for (; row + tile_rows <= count; row += tile_rows)
-                multiply_tile<std::size_t{tile_rows}>(rows + row, first, inputs, weights, next, to + row, column);
-            multiply_rest<std::size_t{tile_rows - 1}>(rows + row, count - row, first, inputs, weights, next, to + row, column);
+                multiply_tile<std::size_t{tile_rows}>(rows + row, first, inputs, weights, next, to + row,
+                                                      column);
+            multiply_rest<std::size_t{tile_rows - 1}>(rows + row, count - row, first, inputs, weights, next,
+                                                      to + row, column);
         }
     }
 }

@@ -13,7 +13,8 @@ namespace {
 void separate(const float* taps, std::int64_t row, const float* const* from, std::int64_t dilation,
               std::int64_t count, float* const* to) {
     for (std::int64_t i = 0; i < count; ++i) {
-        const float *const before = from[i - dilation], *const at = from[i], *const behind = from[i + dilation];
+        const float *const before = from[i - dilation], *const at = from[i],
+                           *const behind = from[i + dilation];
         for (std::int64_t c = 0; c < row; c += lanes) {
             Vec sum = load(taps + c) * load(before + c);
             sum = multiply_add(load(taps + row + c), load(at + c), sum);
@@ -46,8 +47,8 @@ void moments(const float* const* rows, std::int64_t count, std::int64_t filters,
     }
 }
 
-void feed_forward(const FeedForward& layer, std::int64_t row, const float* const* y, std::int64_t count, float mean,
-                  float factor, float* const* x, float* scratch) {
+void feed_forward(const FeedForward& layer, std::int64_t row, const float* const* y, std::int64_t count,
+                  float mean, float factor, float* const* x, float* scratch) {
     const std::int64_t inner = layer.first.out;
     const float *normed[most_rows], *active[most_rows];
     float *sums[most_rows], *results[most_rows];
@@ -81,8 +82,8 @@ void sum_rows(const float* const* rows, std::int64_t count, std::int64_t row, fl
 }
 
 /// Rows whose numbers are equal modulo `lanes` are added in one array, so that no store crosses a load.
-void sum_diagonals(const float* const* rows, std::int64_t offset, std::int64_t head, std::int64_t outputs, float bias,
-                   float* scratch, float* to, std::int64_t stride) {
+void sum_diagonals(const float* const* rows, std::int64_t offset, std::int64_t head, std::int64_t outputs,
+                   float bias, float* scratch, float* to, std::int64_t stride) {
     const std::int64_t width = (head + lanes - 1) / lanes * lanes, all_rows = outputs + head - 1,
                        size = lanes + all_rows + width + lanes;
     for (std::int64_t i = 0; i < lanes * size; ++i)

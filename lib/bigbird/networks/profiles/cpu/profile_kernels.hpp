@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the BPNet family over plain memory, float32, one thread. They know no LibTorch. Each number is
-// summed in an order that does not depend on the other rows of a call, so that parts make the whole to the last
-// bit.
+// The kernels of the BPNet family over plain memory, float32, one thread. They know no LibTorch. Each number
+// is summed in an order that does not depend on the other rows of a call, so that parts make the whole to the
+// last bit.
 //
 // A row holds the filters of one position, and zeros up to a multiple of ProfileKernels::columns.
 #pragma once
@@ -56,7 +56,8 @@ struct ProfileKernels {
     /// Rows (or pairs) of one call, at most.
     std::int64_t most_rows = 0;
     /// Position i reads words[i], words[i + word_letters], …
-    void (*stem)(const StemWeights& weights, const std::uint16_t* words, std::int64_t count, float* const* to);
+    void (*stem)(const StemWeights& weights, const std::uint16_t* words, std::int64_t count,
+                 float* const* to);
     /// x + convolution(x) at pairs; from[position]: rows of x. to: for each pair its two rows, null if not
     /// wanted. scratch: 8 rows a pair.
     void (*convolve)(const DilatedLayer& layer, const std::int64_t* pairs, std::int64_t count,
@@ -66,15 +67,16 @@ struct ProfileKernels {
     void (*separate)(const float* taps, std::int64_t row, const float* const* from, std::int64_t dilation,
                      std::int64_t count, float* const* to);
     /// Adds x - mean and its square of `filters` numbers of each row, to sums[0] and sums[1].
-    void (*moments)(const float* const* rows, std::int64_t count, std::int64_t filters, float mean, double* sums);
+    void (*moments)(const float* const* rows, std::int64_t count, std::int64_t filters, float mean,
+                    double* sums);
     /// scratch: `2 * row + first.out` floats a row.
-    void (*feed_forward)(const FeedForward& layer, std::int64_t row, const float* const* y, std::int64_t count,
-                         float mean, float factor, float* const* x, float* scratch);
+    void (*feed_forward)(const FeedForward& layer, std::int64_t row, const float* const* y,
+                         std::int64_t count, float mean, float factor, float* const* x, float* scratch);
     void (*sum_rows)(const float* const* rows, std::int64_t count, std::int64_t row, float* to);
     /// to[i * stride] = bias + sum of rows[i + k][offset + head - 1 - k] over k < head. scratch:
     /// diagonals_scratch() floats.
-    void (*sum_diagonals)(const float* const* rows, std::int64_t offset, std::int64_t head, std::int64_t outputs,
-                          float bias, float* scratch, float* to, std::int64_t stride);
+    void (*sum_diagonals)(const float* const* rows, std::int64_t offset, std::int64_t head,
+                          std::int64_t outputs, float bias, float* scratch, float* to, std::int64_t stride);
 };
 constexpr std::int64_t diagonals_scratch(std::int64_t head, std::int64_t outputs) {
     constexpr std::int64_t most_lanes = 16;
