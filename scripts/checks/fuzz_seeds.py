@@ -5,6 +5,7 @@ import gzip
 import json
 import struct
 import sys
+import zipfile
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parents[2] / "test_data"
@@ -94,9 +95,54 @@ def deepsea_mat():
     return stored("chromatin/mat/*.mat", "chromatin/mat/malformed/*.mat")
 
 
+def keras_model():
+    """As networks/files/keras_hdf5.cpp sends the names, shapes and description of a file."""
+    def layer(kind, name, **config):
+        return {"class_name": kind, "config": {"name": name, "dtype": "float32", **config}, "name": name, "inbound_nodes": []}
+
+    def convolution(name, shape, activation="relu", dilation=1):
+        return layer("Conv1D", name, filters=shape[2], kernel_size=[shape[0]], strides=[1], padding="valid", dilation_rate=[dilation], activation=activation)
+
+    def network(stem, dilated, profile, crop, counts, cut, activation="relu", columns=1):
+        shapes = {stem: [21, 4, 2], dilated: [3, 2, 2], profile: [75, 2, columns], counts: [2, 1]}
+        described = [layer("InputLayer", "sequence", batch_input_shape=[None, 120, 4]), convolution(stem, shapes[stem], activation),
+                     convolution(dilated, shapes[dilated], activation, 2), convolution(profile, shapes[profile], "linear"),
+                     layer("Cropping1D", crop, cropping=[cut, cut]), layer("GlobalAveragePooling1D", "gap"), layer("Dense", counts, activation="linear")]
+        return shapes, described
+
+    def head(shapes, described, kind="Functional", ending=":0", model=None):
+        weights = [{"layer": model or name, "parts": [name, kind_of + ending], "shape": size}
+                   for name, shape in shapes.items() for kind_of, size in (("kernel", shape), ("bias", shape[-1:]))]
+        config = json.dumps({"class_name": kind, "config": {"name": "m", "layers": described}})
+        return {"contents": ["model_weights"], "layers": [one["name"] for one in described], "keras_version": "2.8.0", "config": config, "weights": weights}
+
+    nobias = network("wo_bias_bpnet_1st_conv", "wo_bias_bpnet_1conv", "wo_bias_bpnet_prof_out_precrop", "wo_bias_bpnet_logitt_before_flatten",
+                     "wo_bias_bpnet_logcount_predictions", 3)
+    bias = network("bpnet_1st_conv", "bpnet_1conv", "prof_out_precrop", "logits_profile_predictions_preflatten", "logcount_predictions", 3)
+    plain = network("main_conv_0", "main_dil_conv_1", "main_profile_head", "profile_predictions", "logcounts_predictions", 2, "linear", 2)
+    shapes, described = network("main_conv_0", "main_dil_conv_1", "main_profile_head", "main_profile_head_cropped", "main_counts_head", 2, "linear", 2)
+    shapes |= {"profile_predictions": [1, 4, 2], "logcounts_predictions": [2, 1]}
+    described += [convolution("profile_predictions", [1, 4, 2], "linear"), layer("Dense", "logcounts_predictions", activation="linear")]
+    inner = [{"class_name": "Functional", "name": name, "config": {"name": name, "layers": of[1]}} for name, of in (("a", nobias), ("b", bias))]
+    joined = head({}, [*inner, layer("Add", "logits_profile_predictions"), layer("Lambda", "logcount_predictions")])
+    joined["weights"] = head(*nobias, model="a")["weights"] + head(*bias, model="b")["weights"]
+    heads = {"nobias": head(*nobias, ending=""), "bias": head(*bias), "plain": head(*plain, kind="CustomModel"), "controls": head(shapes, described),
+             "joined": joined, "undescribed": {**head(*nobias), "config": ""}, "predictions": {**head({}, []), "contents": ["predictions"]}}
+    return {name: json.dumps(content).encode() for name, content in heads.items()}
+
+
+def torch_file():
+    files = stored("models/profiles/*.torch")
+    for path in sorted(DATA.glob("models/profiles/*.torch")):
+        with zipfile.ZipFile(path) as archive:
+            name = next(name for name in archive.namelist() if name.endswith("data.pkl"))
+            files[path.stem + ".pkl"] = archive.read(name)
+    return files
+
+
 def main():
     targets = {function.__name__: function for function in (
-        bed, deepsea_mat, fasta, model_folder, safetensors, sentencepiece_model, tokenizer_json, variants)}
+        bed, deepsea_mat, fasta, keras_model, model_folder, safetensors, sentencepiece_model, tokenizer_json, torch_file, variants)}
     if len(sys.argv) != 3 or sys.argv[1] not in targets:
         sys.exit(f"fuzz_seeds.py: TARGET FOLDER are needed; targets: {' '.join(targets)}")
     out = Path(sys.argv[2])

@@ -7,10 +7,10 @@ import shutil
 import subprocess
 import sys
 
-from plotting import logo, motifs, scores, training
+from plotting import footprints, logo, motifs, scores, training
 from plotting.failure import ANYTHING_ELSE, USAGE, WRITE_FAILED, Failure
 
-COMMANDS = {"scores": scores, "training": training, "logo": logo, "motifs": motifs}
+COMMANDS = {"scores": scores, "training": training, "logo": logo, "motifs": motifs, "footprints": footprints}
 
 
 class Parser(argparse.ArgumentParser):

@@ -211,6 +211,42 @@ DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks
     check_said(fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output",
                                  "-", "--write", "p", "--skip-invalid"}),
                2, "--write p needs a background of effects");
+    check_said(fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output",
+                                 "-", "--write", "jsd", "--skip-invalid"}),
+               2, "--write jsd is for models that give profiles: leave it out");
+    check_said(run(fixture / "model", fixture / "v.vcf",
+                   {"--output", fixture / "c.h5", "--skip-invalid", "--regions", fixture / "v.vcf"}),
+               2, "--regions is for models that give profiles: leave it out");
+}
+
+DOCTEST_TEST_CASE("variants: a published model's file, its peaks, and the quantities of profiles") {
+    const TestFolder folder;
+    write_file(folder / "genome.fa", ">c\n" + random_dna(1000, 1) + "\n");
+    write_file(
+        folder / "v.vcf",
+        "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\nc\t500\ta\tN\tA\t.\t.\t.\n"
+        "c\t501\t.\t" +
+            random_dna(1000, 1).substr(500, 1) + "\tGATTACA\t.\t.\t.\n");
+    write_file(folder / "peaks.bed", "c\t300\t400\nc\t500\t700\n");
+    const auto words = [&](const std::string& command, const std::vector<std::string>& more) {
+        return run_program(joined(
+            {command, "--model", test_data("models/profiles/chrombpnet.h5"), "--reference",
+             folder / "genome.fa", "--variants", folder / "v.vcf", "--skip-invalid", "--device", "cpu"},
+            more));
+    };
+    const auto built = succeeded(words("build-background", {"--regions", folder / "peaks.bed", "--count", "5",
+                                                            "--output", folder / "b.h5"}));
+    DOCTEST_CHECK(holds(built.err, "effects of 1 variant and 5 shuffled ranked, 2 peaks scored in "));
+    const auto found = succeeded(
+        words("predict-variants", {"--background", folder / "b.h5", "--write",
+                                   "log2-fold-change,jsd,active-allele-quantile", "--output", "-"}));
+    check_holds(found.out, {"\n##count_offset=1\n", "\n##component=nobias\n",
+                            "\tcounts:log2_fold_change\tcounts:jsd\tcounts:active_allele_quantile\n"});
+    check_said(
+        words("predict-variants", {"--background", folder / "b.h5", "--component", "bias", "--output", "-"}),
+        3, "is a background of other options (component nobias, not component bias)");
+    check_holds(succeeded(words("predict-variants", {"--dry-run"})).out,
+                {"alleles           2 (50 % of 2 tried"});
 }
 
 DOCTEST_TEST_CASE("variants: predict-mutagenesis deletes or shuffles stretches, not both") {

@@ -60,6 +60,8 @@ PAGES = {
     "install.md": ("mkdir -p share/example; ln -s ../../test_data/models/example.bed ../../test_data/genome/22.fa.gz share/example/; ln -s ../test_data/models share/models\n"
                    "ln -s ../../test_data/chromatin/K562.CTCF.chr22.narrowPeak.gz share/example/",
                    {"$share": "share", **{word: f"# takes long\n{word}" for word in ("tar -xzf", "BIGBIRD_TORCH=", "pip install", "scripts/build\n")}}),
+    "published-models.md": ("cp test_data/models/profiles/chrombpnet.h5 .; cp test_data/models/profiles/chrombpnet_nobias.h5 fold_0.h5; cp fold_0.h5 fold_1.h5\n"
+                            "cp test_data/motifs/queries.meme known.meme; zcat peaks/K562.CTCF.narrowPeak.gz | awk '$2 > 16000000 && $3 < 21990000' | head -40 >peaks.bed", {}),
     "motifs.md": ("cp test_data/motifs/queries.meme known.meme",
                   {"$MODEL": "model", "$GENOME": "genome.fa.gz", "sheet.png": "sheet.svg", "head -120": "awk 'NR < 24 || $2 < 17980871 && $3 > 17980940'"}),
 }

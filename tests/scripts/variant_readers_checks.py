@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """variant_readers_checks.py BUILD: other programs read the largest effect of each variant, its label and p as predict-variants writes them: bcftools and its
-+split-vep, pysam and cyvcf2 from .vcf.gz and .bcf, pandas from .csv and .tsv, h5py from .h5. Each is left out where it is not installed; exit code 77 where none is."""
++split-vep, pysam and cyvcf2 from .vcf.gz and .bcf, pandas from .csv and .tsv, h5py from .h5, of a bin model and of a published model of profiles. Each is
+left out where it is not installed; exit code 77 where none is."""
 import csv
 import gzip
 import math
@@ -15,7 +16,8 @@ from pathlib import Path
 from interpreters import python_with
 
 ROOT = Path(__file__).resolve().parents[2]
-MODEL, GENOME, VARIANTS = (ROOT / "test_data" / name for name in ("models/chromatin-grch37", "genome/22.fa.gz", "variants/1000g.chr22.vcf.gz"))
+MODEL, PROFILES, GENOME, VARIANTS, PEAKS = (ROOT / "test_data" / name for name in (
+    "models/chromatin-grch37", "models/profiles/chrombpnet_nobias.h5", "genome/22.fa.gz", "variants/1000g.chr22.vcf.gz", "chromatin/K562.CTCF.chr22.narrowPeak.gz"))
 OURS = ("pos", "alt", "top_label", "top_effect", "top_p")
 # What a reader prints of each allele, tab-separated: position, allele, label, effect, p.
 READERS = {
@@ -48,7 +50,8 @@ for values in zip(*each):
 """,
 }
 QUERY = "%POS\\t%ALT\\t%BIGBIRD_TOP_LABEL\\t%BIGBIRD_TOP_EFFECT\\t%BIGBIRD_TOP_P\\n"
-ENTRY = "%POS\\t%REF\\t%ALLELE\\t%LABEL\\t%LOGODDS\\t%PVALUE\\t%QUANTILE\\t%REF_SCORE\\t%ALT_SCORE\\t%Consequence\\t%STATUS\\n"
+FIELDS = {"LOGODDS": "log_odds", "PVALUE": "p", "QUANTILE": "quantile", "REF_SCORE": "ref", "ALT_SCORE": "alt"}
+FIELDS_OF_PROFILES = {"LOG2FC": "log2_fold_change", "JSD": "jsd", "ACTIVE_QUANTILE": "active_allele_quantile"}
 
 
 def write_variants(path):
@@ -92,11 +95,12 @@ def per_allele(rows):
     return [[pos, *values] for pos, *others in rows for values in zip(*(other.split(",") for other in others))]
 
 
-def check_split_vep(path, table):
-    """Entries are numbers of the table, the first of an allele the largest, and numbers can be filtered."""
-    listed = [name for _, name in printed("bcftools", "+split-vep", "-a", "BIGBIRD", "-l", path)]
-    assert listed == "ALLELE Consequence LABEL REF_SCORE ALT_SCORE LOGODDS QUANTILE PVALUE STATUS".split(), listed
-    entries = printed("bcftools", "+split-vep", "-a", "BIGBIRD", "-d", "-f", ENTRY, path)
+def check_split_vep(path, table, more):
+    """Entries are numbers of the table, the first of an allele the largest, and numbers can be filtered. `more`: FIELDS of some models."""
+    listed, fields = [name for _, name in printed("bcftools", "+split-vep", "-a", "BIGBIRD", "-l", path)], FIELDS | more
+    assert listed == ["ALLELE", "Consequence", "LABEL", "REF_SCORE", "ALT_SCORE", "LOGODDS", "QUANTILE", "PVALUE", *more, "STATUS"], listed
+    entry_format = "\\t".join(f"%{name}" for name in ("POS", "REF", "ALLELE", "LABEL", *fields, "Consequence", "STATUS"))
+    entries = printed("bcftools", "+split-vep", "-a", "BIGBIRD", "-d", "-f", entry_format + "\\n", path)
     rows, seen = {(row["pos"], row["ref"], row["alt"]): row for row in table}, set()
     for pos, ref, alt, label, *numbers, consequence, status in entries:
         row, name = rows[pos, ref, alt], label.replace("/", "|")
@@ -104,7 +108,7 @@ def check_split_vep(path, table):
         if label == ".":
             assert row["top_label"] == "." and set(numbers) == {"."} and consequence == "."
             continue
-        wanted = [row[f"{name}:{quantity}"] for quantity in ("log_odds", "p", "quantile", "ref", "alt")]
+        wanted = [row[f"{name}:{quantity}"] for quantity in fields.values()]
         assert all(map(same, numbers, wanted)), (pos, label, numbers, wanted)
         assert consequence == ("gain" if float(numbers[4]) > float(numbers[3]) else "loss"), (pos, label, consequence)
         if (pos, ref, alt) not in seen:
@@ -115,21 +119,28 @@ def check_split_vep(path, table):
     assert {pos for pos, in rare} == {entry[0] for entry in entries if not is_missing(entry[5]) and float(entry[5]) < 0.05} and rare, rare
 
 
-def check_bcftools(path, table, wanted):
+def check_bcftools(path, table, wanted, more):
     check(per_allele(printed("bcftools", "query", "-e", 'ALT="."', "-f", QUERY, path)), wanted, f"bcftools query {path}")
     rare = printed("bcftools", "query", "-i", "BIGBIRD_TOP_P<0.1", "-f", "%POS\\n", path)
     assert {pos for pos, in rare} == {row[0] for row in wanted if not is_missing(row[4]) and float(row[4]) < 0.1} and rare, rare
-    check_split_vep(path, table)
+    check_split_vep(path, table, more)
 
 
-def main():
-    program = Path(sys.argv[1]).resolve() / "bin/bigbird-dna"
-    done, left_out = [], []
+def write_peaks(path):
+    with gzip.open(PEAKS, "rt") as file:
+        path.write_text("".join([line for line in file if int(line.split("\t")[2]) < 21990000][:50]))
+
+
+def check_readers(program, model, more, done, left_out):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         write_variants(Path("v.vcf"))
-        words = [program, "predict-variants", "--model", MODEL, "--reference", GENOME, "--variants", "v.vcf", "--device", "cpu", "--quiet"]
-        subprocess.run([*words, *(f"--output=e.{ending}" for ending in ("tsv", "csv", "h5", "vcf.gz", "bcf"))], check=True)
+        words = ["--model", model, "--reference", GENOME, "--variants", "v.vcf", "--device", "cpu", "--quiet"]
+        if more:
+            write_peaks(Path("peaks.bed"))
+            subprocess.run([program, "build-background", *words, "--regions", "peaks.bed", "--count", "200", "--output", "b.h5"], check=True)
+            words += ["--background", "b.h5"]
+        subprocess.run([program, "predict-variants", *words, *(f"--output=e.{ending}" for ending in ("tsv", "csv", "h5", "vcf.gz", "bcf"))], check=True)
         with open("e.tsv") as file:
             table = list(csv.DictReader((line for line in file if not line.startswith("##")), delimiter="\t"))
         everything = [[row[name] for name in OURS] for row in table]
@@ -139,7 +150,7 @@ def main():
             if not shutil.which("bcftools"):
                 left_out.append("bcftools")
                 break
-            check_bcftools(path, table, alleles)
+            check_bcftools(path, table, alleles, more)
             done.append(f"bcftools, {path}")
         for package, paths, wanted in (("pysam", ("e.vcf.gz", "e.bcf"), alleles), ("cyvcf2", ("e.vcf.gz", "e.bcf"), alleles),
                                        ("pandas", ("e.csv", "e.tsv"), everything), ("h5py", ("e.h5",), everything)):
@@ -151,6 +162,13 @@ def main():
                 check(printed(python, "-c", READERS[package], path), wanted, f"{package} {path}")
                 done.append(f"{package}, {path}")
         os.chdir("/")
+
+
+def main():
+    program, done, left_out = Path(sys.argv[1]).resolve() / "bin/bigbird-dna", [], []
+    check_readers(program, MODEL, {}, done, left_out)
+    check_readers(program, PROFILES, FIELDS_OF_PROFILES, done, left_out)
+    done, left_out = dict.fromkeys(done), dict.fromkeys(left_out)
     print(f"read by {'; '.join(done)}{'; not installed: ' + ', '.join(left_out) if left_out else ''}")
     sys.exit(0 if done else 77)
 

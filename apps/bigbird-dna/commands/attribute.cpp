@@ -35,7 +35,7 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --method "
           "deeplift --baseline shuffled --output 'contributions/{label}.npz'"}},
         std::move(run));
-    add_letter_inputs(command, spec, "Bin, sequence or token model", "attributed");
+    add_letter_inputs(command, spec, "Bin, sequence, token or published model", "attributed");
     add_choice_option(command, "--method", spec.method, tasks::attribution_method_choices,
                       "Attribution method");
     add_parsed(
@@ -44,6 +44,9 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
         "Baseline of integrated-gradients and deeplift: all zeros, or the mean over N dinucleotide "
         "shuffles; shuffled: 10 of them",
         "zero");
+    add_choice_option(command, "--target", spec.target, tasks::attribution_target_choices,
+                      "Score of a ChromBPNet, BPNet or Cherimoya model: log counts, or the profile's shape; "
+                      "default: counts");
     command.add_flag("--mean-centered", spec.mean_centered, "Subtract each base's mean over A, C, G and T");
     add_letter_outputs(command, spec, "Contributions");
     add_device_option(command, spec.device);

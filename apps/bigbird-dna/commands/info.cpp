@@ -315,7 +315,7 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         "",
         {{"Describe a model", "pretrained/model"},
          {"Describe a published network, and make a model folder of it",
-          "chrombpnet_nobias.h5 --output nobias"},
+          "../test_data/models/profiles/chrombpnet.h5 --output nobias-and-bias"},
          {"What the program can use on this machine", "--program"}},
         std::move(run));
     add_value(
@@ -323,8 +323,8 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         "Model directory or run folder, folder of token shards, .h5, .torch, .model or .safetensors file; "
         "with --labels an example folder, a labels.tsv, or the word deepsea");
     add_own_threads_option(command, options.threads);
-    add_value(command, "-o,--output", "FOLDER", options.output.output,
-              "Make a model folder of a published network's file, which opens fast and in Python");
+    add_value(command, "-o,--output", "DIR", options.output.output,
+              "Make a model folder (safetensors) of a published network's file");
     add_force_option(command, options.output.overwrite);
     command.add_flag("--json", options.json, "Print JSON");
     command.add_flag("--labels", options.labels,

@@ -243,6 +243,10 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
                 "Table: motif, name, label, effect (mean over backgrounds), se (standard error), backgrounds "
                 "(their number); with --spacing: motif, other, spacing, label, effect (of both), se, "
                 "interaction (that effect minus those of each), interaction_se, backgrounds");
+    add_value(command, "--profile", "FILE", spec.profile,
+              "Also write the mean profiles with and without each motif, of ChromBPNet, BPNet and Cherimoya: "
+              "motif, name, label, position (from the motif's middle), with, without")
+        ->group("Output");
     add_device_option(command, spec.device);
     add_threads_option(command, spec.threads);
 }

@@ -132,7 +132,7 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
         "label, the quantiles of the effects of the variants, and of the same alleles at random positions. "
         "predict-variants takes the file as --background, or finds it in the model's folder as "
         "background.h5.",
-        "--model --reference --variants --tss --output --count --device",
+        "--model --reference --variants --tss --regions --output --count --device",
         {{"A background for the effects of a model, kept in its folder",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
           "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output chromatin/run/model/background.h5"},
@@ -143,9 +143,11 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
     add_value(command, "-o,--output", "FILE", spec.output, "Background, HDF5")->required()->group("Output");
     add_force_option(command, spec.overwrite);
+    add_value(command, "--regions", "PEAKS", spec.regions,
+              "Models of profiles: BED or narrowPeak of peaks, for active_allele_quantile");
     add_value(command, "--count", "N", spec.count,
-              "Maximum number of variants to score, drawn at random, and of alleles to place at random "
-              "positions",
+              "Maximum number of variants and of peaks to score, drawn at random, and of alleles to place at "
+              "random positions",
               CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
     add_compute_options(command, spec);
 }
@@ -171,7 +173,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_value(command, "--write", "LIST", spec.quantities,
               "Columns per label (INFO has its own): ref, alt, difference (alt - ref), log_odds (difference "
               "of log odds; coverage: of logarithms; numbers: alt - ref), quantile and p (with a "
-              "background); default: all");
+              "background), models of profiles: log2_fold_change, jsd, active_allele_quantile; default: all");
     add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");

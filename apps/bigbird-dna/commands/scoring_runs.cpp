@@ -94,8 +94,9 @@ int run(const tasks::VariantSpec& spec) {
 
 int run(const tasks::BackgroundSpec& spec) {
     const auto [report, seconds] = timed([&] { return tasks::build_background(spec); });
-    log_info("effects of {} and {} shuffled ranked in {:.1f} s", counted(report.variants, "variant"),
-             report.shuffled, seconds);
+    log_info("effects of {} and {} shuffled ranked{} in {:.1f} s", counted(report.variants, "variant"),
+             report.shuffled, report.peaks > 0 ? ", " + counted(report.peaks, "peak") + " scored" : "",
+             seconds);
     return 0;
 }
 

@@ -12,10 +12,6 @@ namespace bigbird::bins {
 
 namespace {
 
-/// Below this difference of input and reference, the slope is the derivative at their midpoint. A quotient of
-/// differences this small would be dominated by rounding.
-constexpr double near = 1e-2;
-
 /// Points of the guard; 0: there is none.
 thread_local int line_points = 0;
 
@@ -51,7 +47,7 @@ bool takes_secants() {
     return line_points > 0;
 }
 
-at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f) {
+at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f, double near) {
     if (!takes_secants()) return f(x);
     const Halves given(x, f);
     const at::Tensor step = given.input - given.reference;
@@ -62,7 +58,7 @@ at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f) {
         slope = torch::autograd::grad({f(halfway).sum()}, {halfway}).front();
     }
     const at::Tensor secant =
-        at::where(step.abs() < near, slope, (given.of_input - given.of_reference) / step);
+        at::where(step.abs() <= near, slope, (given.of_input - given.of_reference) / step);
     return at::cat({given.of_input + secant * zero_of(x), given.of_reference});
 }
 

@@ -32,8 +32,10 @@ bool takes_secants();
 using BatchFunction = std::function<at::Tensor(const at::Tensor&)>;
 
 /// Returns f(x) for an elementwise f. Under a guard, slopes follow DeepLIFT's rescale rule, which is exact up
-/// to rounding.
-at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f);
+/// to rounding. Where input and reference differ by `near` or less, the slope is the derivative at their
+/// midpoint, because rounding would dominate a quotient of differences. For piecewise linear f it does not:
+/// give 0.
+at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f, double near = 1e-2);
 
 /// Returns f(x) for an f that mixes the elements of a sample. Under a guard, the slope is the mean over the
 /// straight line from reference to input, by Gauss-Legendre quadrature with the guard's points. The error

@@ -219,6 +219,7 @@ training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec
         throw ConfigError("--processes: " + spec.architecture + " is " +
                           (spec.row().is_solved() ? "solved" : "trained") + " by one process");
     }
+    if (!spec.pretrained.empty()) refuse_profiles(spec.pretrained, "finetune");
     const int threads = rank.share_of(resolve_threads(spec.threads));
     return carry_out(spec, rank, threads, plan_of(spec, threads, rank.is_first()));
 }

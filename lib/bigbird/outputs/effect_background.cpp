@@ -74,6 +74,17 @@ std::optional<std::size_t> EffectBackground::find(std::string_view label) const 
     return static_cast<std::size_t>(found - labels.begin());
 }
 
+std::int64_t EffectBackground::models() const {
+    return std::ranges::count_if(
+        run, [](const auto& entry) { return entry.first == "model_sha256"; });
+}
+
+std::span<const float> EffectBackground::peaks_of(std::int64_t model, std::size_t label) const {
+    const auto each = static_cast<std::size_t>(peaks);
+    return std::span(of_peaks).subspan((static_cast<std::size_t>(model) * labels.size() + label) * each,
+                                       each);
+}
+
 double EffectBackground::quantile(std::size_t label, double effect) const {
     const auto quantiles = of_label(of_variants, label, levels.size());
     if (std::isnan(effect) || std::isnan(quantiles.front())) return std::nan("");
@@ -99,14 +110,16 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* format_name = "bigbird-dna background";
-constexpr hsize_t most_labels = 1'000'000, most_levels = 100'000;
+constexpr hsize_t most_rows = 1'000'000, most_columns = 1'000'000, most_numbers = 1'000'000'000;
 
 /// Everything but the numbers, for the attribute `bigbird`.
 Json description_of(const EffectBackground& background) {
-    return {
+    Json json = {
         {"format", format_name},           {"format_version", 1},         {"version", version()},
         {"run", background.run},           {"labels", background.labels}, {"variants", background.variants},
         {"shuffled", background.shuffled}, {"seed", background.seed}};
+    if (background.peaks > 0) json["peaks"] = background.peaks;
+    return json;
 }
 
 InputError no_background(const fs::path& path) {
@@ -118,7 +131,9 @@ std::vector<Number> read_dataset(hid_t file, const char* name, hid_t type, const
     const Hdf5Handle dataset(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
     Hdf5Shape shape = shape_of(dataset);
     if (shape.size() == 1) shape.push_back(1);
-    if (shape.size() != 2 || shape[0] > most_labels || shape[1] > most_levels) throw no_background(path);
+    if (shape.size() != 2 || shape[0] > most_rows || shape[1] > most_columns ||
+        shape[0] * shape[1] > most_numbers)
+        throw no_background(path);
     std::vector<Number> numbers(shape[0] * shape[1]);
     if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0) throw no_background(path);
     return numbers;
@@ -134,12 +149,14 @@ void send_background(const fs::path& path, const ChildReader::Words&, const Chil
     send(ChildReader::bytes_of(read_dataset<double>(file, "levels", H5T_NATIVE_DOUBLE, path)));
     for (const char* name : {"variants", "shuffled"})
         send(ChildReader::bytes_of(read_dataset<float>(file, name, H5T_NATIVE_FLOAT, path)));
-    send(H5Lexists(file, "largest", H5P_DEFAULT) > 0
-             ? ChildReader::bytes_of(read_dataset<float>(file, "largest", H5T_NATIVE_FLOAT, path))
-             : std::string_view());
+    for (const char* name : {"largest", "peaks"}) {
+        send(H5Lexists(file, name, H5P_DEFAULT) > 0
+                 ? ChildReader::bytes_of(read_dataset<float>(file, name, H5T_NATIVE_FLOAT, path))
+                 : std::string_view());
+    }
 }
 
-/// Whether each label's quantiles are ascending, or all NaN.
+/// Whether rows of this many numbers are ascending, or all NaN.
 bool are_quantiles(std::span<const float> quantiles, std::size_t levels) {
     for (std::size_t i = 0; i < quantiles.size(); i += levels) {
         const auto some = quantiles.subspan(i, levels);
@@ -149,6 +166,15 @@ bool are_quantiles(std::span<const float> quantiles, std::size_t levels) {
             return false;
     }
     return true;
+}
+
+/// Whether each model and label has the reads of all peaks.
+bool has_peaks_of_run(const EffectBackground& background) {
+    const std::vector<float>& reads = background.of_peaks;
+    if (background.peaks <= 0) return background.peaks == 0 && reads.empty();
+    const auto rows = static_cast<std::size_t>(background.models()) * background.labels.size(),
+               each = static_cast<std::size_t>(background.peaks);
+    return rows > 0 && reads.size() % rows == 0 && reads.size() / rows == each && are_quantiles(reads, each);
 }
 
 }  // namespace
@@ -166,6 +192,12 @@ void write_background(const fs::path& path, Overwrite overwrite, const EffectBac
                    chunk_of(all));
     writer.dataset(file, "shuffled", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, background.of_shuffled.data(),
                    chunk_of(all));
+    if (background.peaks > 0) {
+        const Hdf5Shape reads{background.of_peaks.size() / static_cast<std::size_t>(background.peaks),
+                              static_cast<std::size_t>(background.peaks)};
+        writer.dataset(file, "peaks", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, reads, background.of_peaks.data(),
+                       chunk_of(reads));
+    }
     if (!background.of_largest.empty())
         writer.dataset(file, "largest", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, levels,
                        background.of_largest.data());
@@ -185,6 +217,7 @@ EffectBackground read_background(const fs::path& path) {
         background.variants = json.at("variants");
         background.shuffled = json.at("shuffled");
         background.seed = json.at("seed");
+        background.peaks = json.value("peaks", std::int64_t{0});
     } catch (const nlohmann::json::exception&) {
         throw no_background(path);
     }
@@ -192,12 +225,14 @@ EffectBackground read_background(const fs::path& path) {
     background.of_variants = reader.next_numbers<float>();
     background.of_shuffled = reader.next_numbers<float>();
     background.of_largest = reader.next_numbers<float>();
+    background.of_peaks = reader.next_numbers<float>();
     const std::size_t levels = background.levels.size(), all = background.labels.size() * levels;
     if (levels < 2 || background.levels.front() != 0 || background.levels.back() != 1 ||
         !std::ranges::is_sorted(background.levels) || background.of_variants.size() != all ||
         background.of_shuffled.size() != all || !are_quantiles(background.of_variants, levels) ||
         !are_quantiles(background.of_shuffled, levels) || background.of_largest.size() % levels != 0 ||
-        background.of_largest.size() > levels || !are_quantiles(background.of_largest, levels))
+        background.of_largest.size() > levels || !are_quantiles(background.of_largest, levels) ||
+        !has_peaks_of_run(background))
         throw no_background(path);
     return background;
 }

@@ -36,11 +36,17 @@ struct EffectBackground {
     std::uint64_t seed = 0;
     std::vector<double> levels;
     std::vector<float> of_variants, of_shuffled;  ///< (labels, levels)
+    std::int64_t peaks = 0;                       ///< number of scored peaks
+    std::vector<float> of_peaks;                  ///< (models, labels, peaks) reads, ascending
     /// (levels) of each shuffled variant's largest absolute effect over all labels; empty: an earlier version
     /// wrote the file.
     std::vector<float> of_largest;
 
     std::optional<std::size_t> find(std::string_view label) const;
+    /// Number of models that the run names.
+    std::int64_t models() const;
+    /// Reads of the peaks, ascending; none without peaks.
+    std::span<const float> peaks_of(std::int64_t model, std::size_t label) const;
     /// The share of the VCF's variants with a smaller signed effect. Equal effects count half, as in scipy's
     /// percentileofscore(kind="mean") / 100.
     double quantile(std::size_t label, double effect) const;

@@ -162,6 +162,8 @@ void VariantRows::fill(VariantRow& row) const {
     const auto& [position, ref, alt] = edit;
     const std::int64_t growth = std::ssize(alt) - std::ssize(ref), end = position + std::ssize(ref);
     row.substitution = ref.size() == 1 && alt.size() == 1;
+    row.ref_bases = std::ssize(ref);
+    row.alt_bases = std::ssize(alt);
     genome::Interval window = genome::window_around({contig.name, position, end}, window_);
     if (begin_of_) {
         window.begin = begin_of_(position);

@@ -64,6 +64,7 @@ struct VariantRow {
     std::int64_t window_begin = 0, contig_length = 0;
     std::int64_t offset = 0;                         ///< offset of the alleles in both windows, without TSSs
     bool substitution = false;                       ///< whether the variant replaces one base
+    std::int64_t ref_bases = 0, alt_bases = 0;       ///< of REF and ALT, normalized
     std::string tss = ".";                           ///< name of the TSS
     std::int64_t segment = 0;                        ///< segment of a job in parts (core/parts)
     std::shared_ptr<const genome::Variant> whole{};  ///< complete record, after keep_records()

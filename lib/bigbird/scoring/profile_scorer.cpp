@@ -3,8 +3,6 @@
 #include "bigbird/scoring/scorers.hpp"
 #include "bigbird/tasks/profile_network.hpp"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -18,17 +16,20 @@ public:
         : Predictor(std::move(models), strands, batch_tokens), networks_(profile_networks(models_)) {}
 
     std::size_t values_of(const rows::RegionRow&) const override { return values(); }
-    std::vector<float> score(const PreparedRows& rows, const std::function<void(double)>& after_batch) override {
+    std::vector<float> score(const PreparedRows& rows,
+                             const std::function<void(double)>& after_batch) override {
         const at::NoGradGuard no_gradients;
         std::vector<float> all(rows.truncated.size() * values(), std::numeric_limits<float>::quiet_NaN());
         // Windows of a group go through all models, so that memory holds the logits of one group.
-        const auto groups = networks_.front()->group(rows.readings.front(), batch_tokens_, model::GroupSizes::any);
+        const auto groups =
+            networks_.front()->group(rows.readings.front(), batch_tokens_, model::GroupSizes::any);
         for (std::size_t g = 0; g < groups.size(); ++g) {
             stop_if_asked();
             const at::Tensor found = values_of_group(rows, groups[g]).to(at::kFloat).contiguous();
             const auto* from = found.const_data_ptr<float>();
             for (const std::size_t window : groups[g]) {
-                std::copy_n(from, values(), all.begin() + static_cast<std::ptrdiff_t>(rows.kept[window] * values()));
+                std::copy_n(from, values(),
+                            all.begin() + static_cast<std::ptrdiff_t>(rows.kept[window] * values()));
                 from += values();
             }
             if (after_batch) after_batch(static_cast<double>(g + 1) / static_cast<double>(groups.size()));
@@ -49,7 +50,8 @@ private:
             for (const std::size_t reading : readings_of_[m]) {
                 networks::ProfileHeads heads = networks_[m]->heads(rows.readings[reading], group);
                 if (readings_[reading].reverse) heads = on_other_strand(heads, shape());
-                const at::Tensor own = models_[m].calibration.probabilities(heads.counts.to(at::kCPU, at::kDouble)),
+                const at::Tensor own = models_[m].calibration.probabilities(
+                                     heads.counts.to(at::kCPU, at::kDouble)),
                                  profile = heads.profile.to(at::kCPU, at::kDouble);
                 reads = passes == 0 ? own : reads + own;
                 logits = passes == 0 ? profile : logits + profile;

@@ -192,6 +192,14 @@ TaskInfo read_task_info(const fs::path& directory) {
     return parse_task_info(task_description(directory), where);
 }
 
+void refuse_profiles(const fs::path& model, const std::string& command) {
+    const fs::path found = training::find_model(model);
+    if (!is_task_model(found) || !read_task_info(found).row().scores_profiles()) return;
+    throw ConfigError(model.string() + " is a published model of profiles, which " + command +
+                      " does not take: predict, predict-variants, predict-mutagenesis, attribute and motifs "
+                      "marginalize do");
+}
+
 TaskInfo parse_task_info(const Json& json, const fs::path& where) {
     if (!json.is_object()) throw InputError("is no model for a task: finetune makes one", where);
     const std::string damaged = "the task's description, bigbird_dna.task_model, is damaged: ";

@@ -73,6 +73,8 @@ bool is_task_model(const std::filesystem::path& directory);
 /// Throws InputError if fine-tuning did not write the model, or a newer version did. Also of a file of a
 /// published network.
 TaskInfo read_task_info(const std::filesystem::path& directory);
+/// Throws ConfigError if the model gives profiles, with the commands that take it: `command` does not.
+void refuse_profiles(const std::filesystem::path& model, const std::string& command);
 /// From the entry of config.json; `where` names it in errors.
 TaskInfo parse_task_info(const Json& json, const std::filesystem::path& where);
 

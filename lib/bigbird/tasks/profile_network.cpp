@@ -8,6 +8,7 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/networks/files/profile_folder.hpp"
 
 #include <ATen/ATen.h>
 
@@ -24,7 +25,8 @@ at::Tensor codes_of_strand(std::string_view dna, bool reverse, const at::Device&
     return model::copy_to_device(codes, device);
 }
 
-/// A published network. Windows are computed by themselves on a CPU, so their number in a group only bounds memory.
+/// A published network. Windows are computed by themselves on a CPU, so their number in a group only bounds
+/// memory.
 class PublishedNetwork : public ProfileNetwork {
 public:
     explicit PublishedNetwork(networks::ProfileNet net) : net_(std::move(net)) {}
@@ -42,8 +44,8 @@ public:
         return window;
     }
     std::string encoding_key() const override { return "bases"; }
-    std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows, std::int64_t batch_tokens,
-                                                model::GroupSizes) const override {
+    std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
+                                                std::int64_t batch_tokens, model::GroupSizes) const override {
         constexpr std::int64_t most_on_cpu = 16;
         const std::int64_t most = std::max<std::int64_t>(1, batch_tokens / shape().input);
         std::vector<std::size_t> all(windows.size());
@@ -57,9 +59,9 @@ public:
         at::Tensor codes = at::empty({std::ssize(group), shape().input}, at::kByte);
         auto* out = codes.mutable_data_ptr<std::uint8_t>();
         for (const std::size_t index : group) {
-            out = std::ranges::transform(windows[index].ids, out, [](std::int32_t id) {
-                      return static_cast<std::uint8_t>(id);
-                  }).out;
+            out = std::ranges::transform(
+                      windows[index].ids, out, [](std::int32_t id) { return static_cast<std::uint8_t>(id); })
+                      .out;
         }
         return net_.ptr()->scores(model::copy_to_device(codes, device()));
     }
@@ -95,7 +97,8 @@ private:
             return turned(std::move(all));
         }
         at::Tensor logits() const override { return window_.heads().counts; }
-        at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& segments) const override {
+        at::Tensor logits(std::span<const bins::Substitution> each,
+                          const at::Tensor& segments) const override {
             const at::Tensor counts = window_.heads(on_strand(each), false).counts;
             return counts.unsqueeze(1).expand({-1, segments.size(1), -1});
         }
@@ -135,7 +138,8 @@ private:
 
 }  // namespace
 
-networks::ProfileHeads on_other_strand(const networks::ProfileHeads& heads, const networks::ProfileShape& shape) {
+networks::ProfileHeads on_other_strand(const networks::ProfileHeads& heads,
+                                       const networks::ProfileShape& shape) {
     if (!heads.profile.defined()) return heads;
     std::vector<at::Tensor> groups;
     for (const at::Tensor& group : heads.profile.split_with_sizes(shape.groups, 2))
@@ -143,9 +147,19 @@ networks::ProfileHeads on_other_strand(const networks::ProfileHeads& heads, cons
     return {at::cat(groups, 2), heads.counts};
 }
 
-at::Tensor profile_probabilities(const at::Tensor& logits, const networks::ProfileShape& shape, std::size_t group) {
+at::Tensor profile_probabilities(const at::Tensor& logits, const networks::ProfileShape& shape,
+                                 std::size_t group) {
     const at::Tensor own = logits.split_with_sizes(shape.groups, 2)[group].to(at::kCPU, at::kDouble);
     return own.flatten(1).softmax(1).view_as(own);
+}
+
+std::vector<std::string> profile_column_names(const std::string& label, std::int64_t columns) {
+    if (columns == 1) return {label};
+    if (columns == 2) return {label + "_plus", label + "_minus"};
+    std::vector<std::string> names;
+    for (std::int64_t i = 1; i <= columns; ++i)
+        names.push_back(label + '_' + std::to_string(i));
+    return names;
 }
 
 std::shared_ptr<ProfileNetwork> profile_network(const ModelFolder& model) {
@@ -160,7 +174,8 @@ std::vector<std::shared_ptr<ProfileNetwork>> profile_networks(std::span<const Mo
         const networks::ProfileShape &shape = networks.back()->shape(), &first = networks.front()->shape();
         if (shape.output != first.output || shape.groups != first.groups ||
             model.calibration.link != models.front().calibration.link)
-            throw ConfigError("models that are averaged must have profiles of one length and number of strands");
+            throw ConfigError(
+                "models that are averaged must have profiles of one length and number of strands");
     }
     return networks;
 }
@@ -179,24 +194,33 @@ namespace {
 std::shared_ptr<ProfileNetwork> network_of(networks::ProfileNet net, const networks::ProfileModel& model,
                                            const fs::path& path, const at::Device& device) {
     if (model.bias() == "only") {
-        log_warning("{}: is a model of the enzyme's bias: its scores are no biology; take the nobias file for those",
-                    path.string());
+        log_warning(
+            "{}: is a model of the enzyme's bias: its scores are no biology; take the nobias file for those",
+            path.string());
     }
     net->to(device);
     net->eval();
     return std::make_shared<PublishedNetwork>(std::move(net));
 }
 
+rows::LabelTable labels_of(const networks::ProfileModel& model) {
+    std::vector<rows::Label> labels;
+    for (std::string& name : networks::profile_labels(model.parts.front().shape.groups.size()))
+        labels.push_back({.name = std::move(name)});
+    return rows::LabelTable(std::move(labels));
+}
+
 }  // namespace
 
 ModelFolder open_profile_file(const fs::path& path, std::optional<networks::Component> component,
                               const at::Device& device) {
-    const networks::ProfileModel model = networks::chosen(networks::read_profile_model(path), component, path);
+    const networks::ProfileModel model =
+        networks::chosen(networks::read_profile_model(path), component, path);
     TaskInfo info = profile_info(model);
     info.network["component"] = model.component();
     const LinkFunction link = info.link();
     return {.info = std::move(info),
-            .labels = networks::profile_labels(model.parts.front().shape.groups.size()),
+            .labels = labels_of(model),
             .sha256 = model.sha256,
             .network = network_of(networks::ProfileNet(model), model, path, device),
             .calibration = {.link = link}};
@@ -205,8 +229,9 @@ ModelFolder open_profile_file(const fs::path& path, std::optional<networks::Comp
 std::shared_ptr<ProfileNetwork> load_profile_network(const fs::path& directory, TaskInfo& info,
                                                      std::optional<networks::Component> component,
                                                      const at::Device& device) {
-    const networks::ProfileModel model = networks::chosen(
-        networks::profile_model_from(info.network, directory / "config.json"), component, directory);
+    const networks::ProfileModel model =
+        networks::chosen(networks::profile_model_from({{"network", info.network}}, directory / "config.json"),
+                         component, directory);
     std::vector<std::pair<std::string, networks::ProfileShape>> parts;
     for (const networks::ProfilePart& part : model.parts)
         parts.emplace_back(part.name, part.shape);

@@ -49,6 +49,10 @@ networks::ProfileHeads on_other_strand(const networks::ProfileHeads& heads,
 at::Tensor profile_probabilities(const at::Tensor& logits, const networks::ProfileShape& shape,
                                  std::size_t group);
 
+/// Names of the columns (strands) of one group in tables and tracks, of `columns` in all: "counts",
+/// "counts_plus" and "counts_minus", or "counts_1" and so on.
+std::vector<std::string> profile_column_names(const std::string& label, std::int64_t columns);
+
 /// The network of a model that gives profiles; null for other models.
 std::shared_ptr<ProfileNetwork> profile_network(const ModelFolder& model);
 /// The models' networks. Throws ConfigError unless all give profiles, with equal shapes of output and groups.

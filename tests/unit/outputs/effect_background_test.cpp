@@ -117,6 +117,24 @@ DOCTEST_TEST_CASE("effect_background: a file gives back what was written, others
     const std::string bytes = read_file(folder / "b.h5");
     write_file(folder / "cut.h5", bytes.substr(0, bytes.size() / 2));
     refused(folder / "cut.h5");
+    EffectBackground peaks = written;
+    peaks.peaks = 3;
+    peaks.of_peaks = {1, 2, 2};
+    outputs::write_background(folder / "peaks.h5", Overwrite::refuse, peaks);
+    DOCTEST_CHECK(outputs::read_background(folder / "peaks.h5").of_peaks == peaks.of_peaks);
+    DOCTEST_CHECK(outputs::read_background(folder / "peaks.h5").peaks_of(0, 0)[2] == 2);
+    DOCTEST_CHECK(read.peaks == 0);
+    DOCTEST_CHECK(read.peaks_of(0, 0).empty());
+    for (const std::vector<float>& reads :
+         {std::vector<float>{2, 1, 2}, std::vector<float>{1, 2, none}, std::vector<float>(6, 1)}) {
+        peaks.of_peaks = reads;  // not ascending, no number, of two models
+        outputs::write_background(folder / "bad.h5", Overwrite::allow, peaks);
+        refused(folder / "bad.h5");
+    }
+    peaks.of_peaks = {1, 2, 2};
+    peaks.run = {{"task", "chromatin"}};  // of no model
+    outputs::write_background(folder / "bad.h5", Overwrite::allow, peaks);
+    refused(folder / "bad.h5");
     EffectBackground unsorted = written;
     std::swap(unsorted.of_variants.front(), unsorted.of_variants.back());
     outputs::write_background(folder / "unsorted.h5", Overwrite::refuse, unsorted);

@@ -101,10 +101,11 @@ DOCTEST_TEST_CASE("track_sink: a bigWig reads back") {
                       {0, 5, 10, 8}, {1, 0, 100, 2}, {1, 100, 200, 3}, {1, 200, 300, 4}, {1, 400, 600, 1}});
 }
 
-DOCTEST_TEST_CASE("profile_track: overlapping rows are cut between their middles, rows beyond a contig at its ends") {
+DOCTEST_TEST_CASE(
+    "profile_track: overlapping rows are cut between their middles, rows beyond a contig at its ends") {
     const TempDir folder;
-    const auto sink = outputs::profile_track(folder / "p.bedgraph", Overwrite::refuse, outputs::Kind::bedgraph,
-                                             two_contigs);
+    const auto sink = outputs::profile_track(folder / "p.bedgraph", Overwrite::refuse,
+                                             outputs::Kind::bedgraph, two_contigs);
     const auto add = [&](const std::string& contig, std::int64_t begin, std::int64_t end) {
         std::vector<float> values;
         for (std::int64_t base = begin; base < end; ++base)
@@ -118,11 +119,11 @@ DOCTEST_TEST_CASE("profile_track: overlapping rows are cut between their middles
     add("3", 0, 10);
     sink->commit();
     std::string expected;
-    const auto expect = [&](const std::string& contig, std::int64_t begin, std::int64_t end, std::int64_t row_end) {
-        for (std::int64_t base = begin; base < end; ++base) {
+    const auto expect = [&](const std::string& contig, std::int64_t begin, std::int64_t end,
+                            std::int64_t row_end) {
+        for (std::int64_t base = begin; base < end; ++base)
             expected += contig + "\t" + std::to_string(base) + "\t" + std::to_string(base + 1) + "\t" +
                         std::to_string(row_end * 1000 + base) + "\n";
-        }
     };
     expect("2", 0, 4, 4);
     expect("2", 996, 1000, 1006);

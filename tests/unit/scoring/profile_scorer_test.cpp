@@ -19,19 +19,19 @@ using namespace bigbird::tasks;
 
 namespace {
 
-std::filesystem::path model_file(const std::string& name) {
+std::filesystem::path published_file(const std::string& name) {
     return test_data("models/profiles/" + name);
 }
 
 Json expected() {
-    return read_json(model_file("expected.json")).at("files");
+    return read_json(published_file("expected.json")).at("files");
 }
 
 std::vector<ModelFolder> opened(const std::vector<std::string>& files,
                                 std::optional<networks::Component> component = std::nullopt) {
     std::vector<std::filesystem::path> paths;
     for (const std::string& file : files)
-        paths.push_back(model_file(file));
+        paths.push_back(published_file(file));
     return open_models(paths, examples::Task::chromatin, {.component = component});
 }
 
@@ -48,7 +48,8 @@ std::vector<double> values_of(const std::vector<double>& log_counts, const std::
     std::vector<double> values;
     for (const double count : log_counts)
         values.push_back(std::exp(count) - offset);
-    const auto columns = static_cast<std::size_t>(shape.columns()), output = static_cast<std::size_t>(shape.output);
+    const auto columns = static_cast<std::size_t>(shape.columns()),
+               output = static_cast<std::size_t>(shape.output);
     std::size_t first = 0;
     for (std::size_t group = 0; group < shape.groups.size(); ++group) {
         const auto strands = static_cast<std::size_t>(shape.groups[group]);
@@ -92,7 +93,9 @@ DOCTEST_TEST_CASE("profile_scorer: reads and profiles of every published form ar
             const networks::ProfileShape shape = profile_network(models.front())->shape();
             DOCTEST_CHECK(component_of(models.front().info).value_or("") == part);
             const double offset = count_offset(models.front().calibration.link);
-            DOCTEST_CHECK(offset == (file == "bpnet.h5" || file == "bpnet_plain.h5" || file == "basepairnet.torch" ? 2 : 1));
+            DOCTEST_CHECK(
+                offset ==
+                (file == "bpnet.h5" || file == "bpnet_plain.h5" || file == "basepairnet.torch" ? 2 : 1));
             const auto scorer = profile_scorer(std::move(models), Strands::none, 4096);
             std::vector<double> all;
             for (std::size_t i = 0; i < windows.size(); ++i) {
@@ -134,11 +137,13 @@ DOCTEST_TEST_CASE("profile_scorer: over strands and folds, logits of profiles an
     DOCTEST_CHECK(folds == forward);  // the same network twice
 }
 
-DOCTEST_TEST_CASE("profile_scorer: without a component nobias is opened, and a part that is missing is an error") {
+DOCTEST_TEST_CASE(
+    "profile_scorer: without a component nobias is opened, and a part that is missing is an error") {
     DOCTEST_CHECK(component_of(opened({"chrombpnet.h5"}).front().info) == "nobias");
     DOCTEST_CHECK(component_of(opened({"bias.h5"}).front().info) == "bias");
     DOCTEST_CHECK(!component_of(opened({"cherimoya.torch"}).front().info));
     DOCTEST_CHECK_THROWS_AS(opened({"chrombpnet_nobias.h5"}, networks::Component::joined), ConfigError);
     DOCTEST_CHECK_THROWS_AS(opened({"bpnet.h5"}, networks::Component::nobias), ConfigError);
-    DOCTEST_CHECK_THROWS_AS(profile_scorer(opened({"chrombpnet.h5", "bpnet.h5"}), Strands::none, 4096), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(profile_scorer(opened({"chrombpnet.h5", "bpnet.h5"}), Strands::none, 4096),
+                            ConfigError);
 }

@@ -31,6 +31,9 @@ struct KerasFile {
     bool has_layer(std::string_view name) const;
 };
 
+/// All but the values, from what send_keras_file() sends first. Throws InputError naming `path`.
+KerasFile keras_file_from(const std::string& head, const std::filesystem::path& path);
+
 /// In a process of its own (ChildReader). `check` sees all but the values, and may throw before these are
 /// read. Throws InputError if the file is not HDF5, is damaged, stores weights outside of itself, through
 /// filters other than gzip and shuffle or in another type than float32, or more of them than fit into such a

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/networks/files/printable.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 
 #include <hdf5.h>
@@ -92,15 +93,16 @@ void require_own(hid_t group, const std::string& name, const fs::path& path) {
     if (name.empty() || name.size() > longest_name || name == "." || name == ".." ||
         H5Lexists(group, name.c_str(), H5P_DEFAULT) <= 0 ||
         H5Lget_info(group, name.c_str(), &info, H5P_DEFAULT) < 0)
-        throw damaged("it lists '" + name.substr(0, longest_name) + "', but does not hold it", path);
+        throw damaged("it lists '" + printable(name) + "', but does not hold it", path);
     if (info.type != H5L_TYPE_HARD)
-        throw InputError("holds a link to data elsewhere, at '" + name + "', which models do not need", path);
+        throw InputError(
+            "holds a link to data elsewhere, at '" + printable(name) + "', which models do not need", path);
 }
 
 Hdf5Handle open_group(hid_t parent, const std::string& name, const fs::path& path) {
     require_own(parent, name, path);
     Hdf5Handle group(H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose);
-    if (group < 0) throw damaged("its '" + name + "' is no group", path);
+    if (group < 0) throw damaged("its '" + printable(name) + "' is no group", path);
     return group;
 }
 
@@ -123,7 +125,7 @@ Hdf5Handle open_dataset(hid_t layer, const std::vector<std::string>& parts, cons
     }
     require_own(parent, parts.back(), path);
     Hdf5Handle dataset(H5Dopen2(parent, parts.back().c_str(), H5P_DEFAULT), H5Dclose);
-    if (dataset < 0) throw damaged("its '" + parts.back() + "' holds no numbers", path);
+    if (dataset < 0) throw damaged("its '" + printable(parts.back()) + "' holds no numbers", path);
     return dataset;
 }
 
@@ -132,11 +134,11 @@ Hdf5Handle open_dataset(hid_t layer, const std::vector<std::string>& parts, cons
 void require_plain(hid_t dataset, const std::string& name, const fs::path& path) {
     const Hdf5Handle type(H5Dget_type(dataset), H5Tclose), made(H5Dget_create_plist(dataset), H5Pclose);
     if (H5Tequal(type, H5T_IEEE_F32LE) <= 0 && H5Tequal(type, H5T_IEEE_F32BE) <= 0)
-        throw InputError("stores weights in another type than float32, at '" + name + "'", path);
+        throw InputError("stores weights in another type than float32, at '" + printable(name) + "'", path);
     const H5D_layout_t layout = H5Pget_layout(made);
     if (H5Pget_external_count(made) != 0 ||
         (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED))
-        throw InputError("stores weights outside of itself, at '" + name + "'", path);
+        throw InputError("stores weights outside of itself, at '" + printable(name) + "'", path);
     const int filters = H5Pget_nfilters(made);
     for (int i = 0; i < filters; ++i) {
         std::array<unsigned, 16> values{};
@@ -146,7 +148,7 @@ void require_plain(hid_t dataset, const std::string& name, const fs::path& path)
                                                    values.data(), 0, nullptr, &config);
         if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE) {
             throw InputError("stores weights through an HDF5 filter other than gzip and shuffle, at '" +
-                                 name + "'; write it anew with h5repack -f GZIP=1",
+                                 printable(name) + "'; write it anew with h5repack -f GZIP=1",
                              path);
         }
     }
@@ -231,7 +233,7 @@ private:
         if (shape.size() > most_axes || bytes_ > most_bytes_) throw too_large(name);
     }
     InputError too_large(const std::string& name) const {
-        return damaged("the shape of '" + name + "' does not fit into the file", path_);
+        return damaged("the shape of '" + printable(name) + "' does not fit into the file", path_);
     }
 
     std::vector<float> values_of(hid_t inner, const FoundWeight& weight) const {
@@ -239,7 +241,7 @@ private:
         const Hdf5Handle dataset = open_dataset(group, weight.parts, path_);
         std::vector<float> values(weight.numbers());
         if (H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-            throw damaged("the values of '" + weight.parts.back() + "' cannot be read", path_);
+            throw damaged("the values of '" + printable(weight.parts.back()) + "' cannot be read", path_);
         return values;
     }
 

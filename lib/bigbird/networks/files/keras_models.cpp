@@ -83,26 +83,11 @@ std::optional<std::string> model_with(const KerasFile& file, const std::string& 
             "holds contributions (SHAP) that a model gave, not the model" + std::string(model_advice), path);
     if (has_name(names, "predictions") || has_name(names, "coords"))
         throw InputError("holds predictions of a model, not the model" + std::string(model_advice), path);
+    if (has_name(names, "layers") && has_name(names, "vars"))
+        throw InputError(
+            "holds weights of Keras 3 without names; save the whole model: model.save('model.h5')", path);
     throw InputError("is an HDF5 file, but not of a model that Keras wrote (at its root: " +
                          (names.empty() ? "nothing" : listed(names)) + ")" + model_advice,
-                     path);
-}
-
-/// Throws InputError for files of Keras that hold other networks than those that are supported.
-void require_known_form(const KerasFile& file, const fs::path& path) {
-    if (file.layers.empty()) refuse_other_content(file, path);
-    if (model_with(file, nobias_names.stem) || model_with(file, bias_names.stem)) return;
-    if (bpnet_prefix(file)) return;
-    const bool lite = std::ranges::any_of(
-        file.weights, [](const KerasWeight& weight) { return weight.layer.starts_with("conv1d_1"); });
-    if (lite)
-        throw InputError(
-            "is a model of chrombpnet-lite, whose layers differ from ChromBPNet's and which is not "
-            "supported; "
-            "take a ChromBPNet model of the experiment",
-            path);
-    throw InputError("holds a Keras model that is none of ChromBPNet or BPNet (layers " +
-                         listed(file.layers) + ")" + model_advice,
                      path);
 }
 
@@ -286,9 +271,24 @@ ProfileModel read_bpnet(const KerasFile& file, const std::string& prefix, const 
 
 }  // namespace
 
-ProfileModel read_keras_model(const fs::path& path) {
-    const KerasFile file =
-        read_keras_file(path, [&](const KerasFile& head) { require_known_form(head, path); });
+void require_known_form(const KerasFile& file, const fs::path& path) {
+    if (file.layers.empty()) refuse_other_content(file, path);
+    if (model_with(file, nobias_names.stem) || model_with(file, bias_names.stem)) return;
+    if (bpnet_prefix(file)) return;
+    const bool lite = std::ranges::any_of(
+        file.weights, [](const KerasWeight& weight) { return weight.layer.starts_with("conv1d_1"); });
+    if (lite)
+        throw InputError(
+            "is a model of chrombpnet-lite, whose layers differ from ChromBPNet's and which is not "
+            "supported; "
+            "take a ChromBPNet model of the experiment",
+            path);
+    throw InputError("holds a Keras model that is none of ChromBPNet or BPNet (layers " +
+                         listed(file.layers) + ")" + model_advice,
+                     path);
+}
+
+ProfileModel keras_model_in(const KerasFile& file, const fs::path& path) {
     ProfileModel model;
     try {
         const bool of_chrombpnet =
@@ -297,12 +297,18 @@ ProfileModel read_keras_model(const fs::path& path) {
     } catch (const ConfigError& error) {
         throw InputError(error.what(), path);
     }
-    model.sha256 = sha256_of_file(path);
     if (!file.keras_version.empty()) model.source["keras_version"] = file.keras_version;
     if (!KerasLayers(file, "", path).is_described())
         model.source["assumed"] =
             "the file does not describe its network: windows of 2114 bases, profiles of "
             "1000 and dilations of 2, 4, 8, … are assumed";
+    return model;
+}
+
+ProfileModel read_keras_model(const fs::path& path) {
+    ProfileModel model = keras_model_in(
+        read_keras_file(path, [&](const KerasFile& head) { require_known_form(head, path); }), path);
+    model.sha256 = sha256_of_file(path);
     return model;
 }
 

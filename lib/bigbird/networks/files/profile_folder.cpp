@@ -121,7 +121,7 @@ Json folder_description(const ProfileModel& model) {
         {"family", model.family}, {"parts", parts}, {"sha256", model.sha256}, {"source", model.source}};
     const Json task{{"format", task_format},
                     {"version", version()},
-                    {"link", "counts"},
+                    {"link", model.parts.front().shape.count_offset == 2 ? "strand_counts" : "counts"},
                     {"task", "chromatin"},
                     {"target", "numbers"},
                     {"window", window_of(model.parts.front().shape.input)},

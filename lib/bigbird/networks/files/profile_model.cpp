@@ -7,6 +7,7 @@
 #include "bigbird/networks/files/torch_models.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace bigbird::networks {
@@ -44,8 +45,24 @@ bool is_model_file(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, ignored);
 }
 
+namespace {
+
+void require_finite(const ProfileModel& model, const std::filesystem::path& path) {
+    for (const ProfilePart& part : model.parts)
+        for (const auto& [name, tensor] : part.weights)
+            if (!std::ranges::all_of(tensor.values, [](float value) { return std::isfinite(value); }))
+                throw InputError("holds weights that are NaN or infinite (" + name +
+                                     "): the training that made it went wrong, or the file is damaged",
+                                 path);
+}
+
+}  // namespace
+
 ProfileModel read_profile_model(const std::filesystem::path& path) {
-    return kind_of_file(path) == FileKind::hdf5 ? read_keras_model(path) : read_torch_model(path);
+    ProfileModel model =
+        kind_of_file(path) == FileKind::hdf5 ? read_keras_model(path) : read_torch_model(path);
+    require_finite(model, path);
+    return model;
 }
 
 }  // namespace bigbird::networks

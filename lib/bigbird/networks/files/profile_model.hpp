@@ -84,8 +84,8 @@ struct ProfileModel {
     std::string family;              ///< "ChromBPNet", "BPNet", "bpnet-lite", "Cherimoya"
     std::vector<ProfilePart> parts;  ///< one; or nobias and bias, whose predictions are joined: logits are
                                      ///< added, and so are exp(log counts)
-    std::string sha256;            ///< of the file
-    Json source = Json::object();  ///< what else the file says: names, controls, for people
+    std::string sha256;              ///< of the file
+    Json source = Json::object();    ///< what else the file says: names, controls, for people
 
     /// "joined", "nobias", "bias" or "".
     std::string component() const { return parts.size() > 1 ? "joined" : parts.front().name; }

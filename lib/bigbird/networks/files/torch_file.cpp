@@ -2,9 +2,9 @@
 #include "bigbird/networks/files/torch_file.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/words.hpp"
 #include "bigbird/networks/files/little_endian.hpp"
 #include "bigbird/networks/files/pickle.hpp"
+#include "bigbird/networks/files/printable.hpp"
 #include "bigbird/networks/files/zip_file.hpp"
 
 #include <algorithm>
@@ -49,13 +49,6 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
     constexpr std::int64_t most = std::int64_t{1} << 62;
     if (a < 0 || b < 0 || (b > 0 && a > most / b)) return std::nullopt;
     return a * b;
-}
-
-/// For people: letters of ASCII.
-std::string printable(std::string text) {
-    std::ranges::replace_if(
-        text, [](char letter) { return letter < ' ' || letter > '~'; }, '?');
-    return shortened(text);
 }
 
 float float_of_half(std::uint16_t half) {
@@ -320,6 +313,11 @@ TorchFile::TorchFile(const std::filesystem::path& path) : zip_(std::make_unique<
     if (zip_->has_ending("/constants.pkl") || zip_->has_ending(".py"))
         throw InputError(
             "is a TorchScript program, which is not read; take the file of torch.save() of the model", path);
+    if (zip_->has("model.weights.h5"))
+        throw InputError(
+            "is an archive of Keras 3 (.keras), which is not read; save it as HDF5: "
+            "model.save('model.h5')",
+            path);
     const std::string name = zip_->name_ending_with("/" + std::string(pickled));
     if (name.empty())
         throw InputError("is a zip archive, but not of torch.save(): unpack it, and give the model file",

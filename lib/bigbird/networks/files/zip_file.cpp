@@ -2,8 +2,8 @@
 #include "bigbird/networks/files/zip_file.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/words.hpp"
 #include "bigbird/networks/files/little_endian.hpp"
+#include "bigbird/networks/files/printable.hpp"
 
 #include <algorithm>
 
@@ -121,7 +121,7 @@ std::string ZipFile::name_ending_with(std::string_view ending) const {
 Bytes ZipFile::bytes(const std::string& name) const {
     const auto found = members_.find(name);
     if (found == members_.end())
-        throw InputError("is damaged: it lacks its part '" + shortened(name) + "'", path());
+        throw InputError("is damaged: it lacks its part '" + printable(name) + "'", path());
     const Member& member = found->second;
     if (!member.stored) throw InputError("has compressed parts, which torch.save() does not write", path());
     const Bytes file = file_.bytes();
@@ -132,7 +132,7 @@ Bytes ZipFile::bytes(const std::string& name) const {
                                 little_endian<std::uint16_t>(file, member.header + 26) +
                                 little_endian<std::uint16_t>(file, member.header + 28);
     if (begin > file.size() || member.size > file.size() - begin)
-        throw InputError("is damaged: it ends within its part '" + shortened(name) + "'", path());
+        throw InputError("is damaged: it ends within its part '" + printable(name) + "'", path());
     return file.subspan(begin, member.size);
 }
 

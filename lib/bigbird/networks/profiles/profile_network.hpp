@@ -40,19 +40,23 @@ public:
     /// on any device, with gradients if they are enabled. Under a SecantGuard (bins/secants.hpp) gradients
     /// are DeepLIFT's multipliers.
     ProfileHeads forward(const at::Tensor& letters) const;
-    /// codes: (windows, input) uint8 (bins::codes_of) on the network's device. On a CPU by our kernels, and a
-    /// window's values do not depend on the others or on threads, to the last bit; elsewhere forward().
+    /// codes: (windows, input) uint8 (bins::codes_of) on the network's device. No gradients. On a CPU by our
+    /// kernels, and a window's values do not depend on the others or on threads, to the last bit; elsewhere
+    /// forward().
     ProfileHeads scores(const at::Tensor& codes) const;
 
     struct State;
 
 private:
+    friend class EditedProfile;
     std::shared_ptr<State> state_;
 };
 TORCH_MODULE(ProfileNet);
 
-/// A window, unchanged and with single substitutions. Not thread-safe. On a CPU the trunk is computed only
-/// where a base changes it (without padding), and results are those of scores(), to the last bit.
+/// A window, unchanged and with single substitutions. Not thread-safe. Results are those of scores(), on a
+/// CPU to the last bit. There, the trunk is computed only where a base changes it. Cherimoya's norm runs over
+/// the whole window, so that a base changes all of it: such networks compute complete passes, as do all on
+/// other devices.
 class EditedProfile {
 public:
     /// codes: (input) uint8. The network must outlive this.

@@ -14,6 +14,7 @@
 #include "bigbird/scoring/score_rows.hpp"
 #include "bigbird/scoring/scorers.hpp"
 #include "bigbird/tasks/bigbird_network.hpp"
+#include "bigbird/tasks/profile_network.hpp"
 #include "bigbird/tasks/sequence_network.hpp"
 #include "bigbird/tasks/specs/score_specs.hpp"
 
@@ -76,7 +77,7 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
                           "predict tell the effects of changes without them");
     }
     if (model.network->reads_tokens()) return;
-    if (!records && !model.bins()) {
+    if (!records && !model.bins() && !profile_network(model)) {
         throw ConfigError(path.string() + " is a baseline (" + model.info.architecture +
                           "), and attribute takes bin models (bigbird-bins) and sequence models");
     }
@@ -86,10 +87,10 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
     }
 }
 
-/// Opens models for attribution: bin models with one grid, sequence models that read bases, or token models
-/// of windows or bins. All models must be of one of these kinds. Disables the gradients
-/// of their parameters. Throws InputError. Throws ConfigError for other kinds of model, with the command to
-/// use.
+/// Opens models for attribution: bin models with one grid, sequence models that read bases, models that give
+/// profiles, or token models of windows or bins. All models must be of one of these kinds. Disables the
+/// gradients of their parameters. Throws InputError. Throws ConfigError for other kinds of model, with the
+/// command to use.
 std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, const Job& job) {
     std::vector<ModelFolder> models;
     for (const fs::path& path : paths) {
@@ -101,7 +102,7 @@ std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, con
                 parameter.requires_grad_(false);
             if (typeid(*model.network) != typeid(*models.front().network))
                 throw ConfigError(
-                    "models that are averaged must be of one kind: bin, sequence or token models");
+                    "models that are averaged must be of one kind: bin, sequence, token or published models");
         }
     }
     return models;
@@ -282,7 +283,14 @@ rows::Provenance provenance_of(const AttributeSpec& spec, std::span<const ModelF
         provenance.emplace_back("baseline", shuffled ? std::to_string(spec.shuffles) + " shuffles" : "zero");
     }
     if (spec.mean_centered) provenance.emplace_back("mean_centered", "yes");
-    if (models.front().bins())
+    const bool profiles = profile_network(models.front()) != nullptr;
+    if (profiles) {
+        const auto target = spec.target.value_or(AttributionTarget::counts);
+        provenance.emplace_back("target", std::string(word_of(attribution_target_choices, {target})));
+        if (const auto component = component_of(models.front().info))
+            provenance.emplace_back("component", *component);
+    }
+    if (models.front().bins() || profiles)
         provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
     return provenance;
 }
@@ -294,11 +302,16 @@ public:
         : spec_(spec),
           models_(open_letter_models(spec.models, job)),
           placement_(models_, spec.by_records()),
-          labels_(models_.front().labels.select(spec.labels)) {
+          labels_(models_.front().labels.select(spec.labels)),
+          profiles_(profile_network(models_.front()) != nullptr) {
         placement_.require_one_grid(models_);
+        if (profiles_) profile_networks(models_);  // throws unless all fit
+        if (spec.target && !profiles_)
+            throw ConfigError("--target needs a model that gives profiles: ChromBPNet, BPNet or Cherimoya");
         const bool tokens = models_.front().network->reads_tokens();
         if (tokens) spec.require_tokens_fit();
-        if (!spec.by_records() && !placement_.by_bins() && (!tokens || placement_.of_records())) {
+        if (!spec.by_records() && !placement_.by_bins() && !profiles_ &&
+            (!tokens || placement_.of_records())) {
             throw ConfigError(
                 "--regions needs a bin model or a token model of windows; give --sequences to a sequence "
                 "model");
@@ -317,16 +330,36 @@ public:
         if (models_.front().network->reads_tokens()) {
             add_tokens(row, scores, report);
         } else if (row.dna.find_first_not_of('N') != std::string::npos) {
-            const RowScore score = placement_.by_bins()
-                                       ? region_score(models_, spec_.strands, row.where, row.sequence_of)
-                                       : record_score(models_, std::ssize(row.dna));
-            const at::Tensor found = contributions(row.dna, score, report).to(at::kCPU).contiguous();
+            const at::Tensor found = mean_contributions(row, report).to(at::kCPU).contiguous();
             std::copy_n(found.const_data_ptr<float>(), scores.size(), scores.begin());
         }
         return scores;
     }
 
 private:
+    /// Scores whose mean is the row's.
+    std::vector<RowScore> row_scores(const LetterRow& row) const {
+        if (profiles_)
+            return profile_scores(models_, spec_.strands, spec_.target.value_or(AttributionTarget::counts),
+                                  row.where, row.sequence_of);
+        return {placement_.by_bins() ? region_score(models_, spec_.strands, row.where, row.sequence_of)
+                                     : record_score(models_, std::ssize(row.dna))};
+    }
+    /// (selected labels, length, 4).
+    at::Tensor mean_contributions(const LetterRow& row, AttributeReport& report) const {
+        const std::vector<RowScore> all = row_scores(row);
+        const auto count = static_cast<double>(all.size());
+        AttributeReport sums;
+        at::Tensor sum;
+        for (const RowScore& score : all) {
+            stop_if_asked();
+            const at::Tensor found = contributions(row.dna, score, sums);
+            sum = sum.defined() ? sum + found : found;
+        }
+        report.gap += sums.gap / count;
+        report.difference += sums.difference / count;
+        return sum / count;
+    }
     void add_tokens(const LetterRow& row, std::vector<float>& scores, AttributeReport& report) const {
         const TokenContributions found = token_contributions(models_, placement_, spec_, labels_, row);
         const at::Tensor of_bases = found.of_bases.contiguous();
@@ -386,6 +419,7 @@ private:
     std::vector<ModelFolder> models_;
     Placement placement_;
     std::vector<std::size_t> labels_;
+    bool profiles_;
 };
 
 }  // namespace

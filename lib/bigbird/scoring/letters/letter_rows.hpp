@@ -106,6 +106,15 @@ struct RowScore {
 RowScore region_score(std::span<const ModelFolder> models, Strands strands, const genome::Interval& where,
                       const SequenceOf& sequence_of);
 
+/// The scores of a row by models that give profiles (profile_networks()), of each model and strand by itself:
+/// their mean is the row's, and memory holds one. They are functions of the letters of `where`; the window is
+/// around its middle, and letters outside the window have no effect. A group's score is its log counts; or
+/// the sum over its profile of p (l - mean l), l its logits and p the softmax of the logits of the row's own
+/// letters, a constant (DeepLIFT's adjustment for softmax, Shrikumar et al. 2017).
+std::vector<RowScore> profile_scores(std::span<const ModelFolder> models, Strands strands,
+                                     AttributionTarget target, const genome::Interval& where,
+                                     const SequenceOf& sequence_of);
+
 /// The mean over models of a record's logits, without the k-mer part. In a record that is longer than the
 /// models read, it is the score of the middle.
 RowScore record_score(std::span<const ModelFolder> models, std::int64_t length);

@@ -36,7 +36,8 @@ struct AttributeReport {
 
 /// Writes the contribution of each base of BED rows or sequences to the row's score, before calibration. The
 /// score of a bin model is the mean of the logits of the bins that the row overlaps, as in
-/// predict-mutagenesis. The score of a sequence model is the record's logits. Only the row's bases are
+/// predict-mutagenesis. The score of a sequence model is the record's logits; that of a model that gives
+/// profiles is profile_scores(). Only the row's bases are
 /// compared with a baseline; the sequence around them is kept. Tables and arrays have the hypothetical
 /// contributions of A, C, G and T; tracks have those of the actual bases.
 AttributeReport attribute(const AttributeSpec& spec);

@@ -182,6 +182,7 @@ std::vector<motifs::Motif> planted_motifs(const fs::path& path) {
 
 std::int64_t export_motifs(const ExportMotifsSpec& spec) {
     prepare_output(spec.output, spec.overwrite);
+    refuse_profiles(spec.model, "motifs export");
     const at::InferenceMode inference;
     const Job job = open_job(spec);
     const ModelFolder model = open_model(spec.model, std::nullopt, job.device, job.computing);

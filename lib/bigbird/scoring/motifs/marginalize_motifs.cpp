@@ -8,12 +8,17 @@
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/scoring/edited_window.hpp"
+#include "bigbird/scoring/motifs/footprints.hpp"
 #include "bigbird/scoring/motifs/motifs.hpp"
+#include "bigbird/tasks/profile_network.hpp"
 #include "bigbird/tasks/sequence_network.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
+#include <tuple>
 
 namespace bigbird::tasks {
 
@@ -36,7 +41,12 @@ struct Scorer {
             reads_rows = model().info.reads_records();
             length = reads_rows ? record_length : model().info.window.size();
             middle = length / 2;
+            if (profile_network(model())) strands = Strands::average;
         }
+        if (spec.profile.empty()) return;
+        if (!profile_network(model()))
+            throw ConfigError("--profile needs a model that gives profiles: ChromBPNet, BPNet or Cherimoya");
+        if (!spec.spacings.empty()) throw ConfigError("--profile is of single motifs: leave out --spacing");
     }
     const ModelFolder& model() const { return models.front(); }
 
@@ -159,6 +169,35 @@ std::vector<Insertion> insertions_of(const motifs::MotifSet& set, const std::vec
     return all;
 }
 
+/// The scores of a background with insertions, and its profiles if they are asked for.
+class BackgroundScores {
+public:
+    BackgroundScores(const Scorer& scorer, const std::string& dna, bool with_profiles) : scorer_(scorer) {
+        if (with_profiles)
+            profiles_.emplace(scorer.models, scorer.strands, dna);
+        else
+            window_.emplace(scorer.models, scorer.strands, dna, scorer.job);
+    }
+    /// On the scale on which effects are additive: the labels of each text. `profiles` gets those of texts.
+    std::vector<double> of(const std::vector<std::string>& texts, at::Tensor& profiles) const {
+        at::Tensor scores;
+        if (profiles_)
+            std::tie(scores, profiles) = profiles_->of(texts);
+        else
+            scores = window_->edited(texts).select(1, scorer_.segment).contiguous();
+        std::vector<double> values(scores.const_data_ptr<double>(),
+                                   scores.const_data_ptr<double>() + scores.numel());
+        for (double& value : values)
+            value = additive(value, scorer_.model().calibration.link);
+        return values;
+    }
+
+private:
+    const Scorer& scorer_;
+    std::optional<EditedWindow> window_;
+    std::optional<ProfileReadings> profiles_;
+};
+
 /// "mean<TAB>standard error" over backgrounds of the effect at index `which`.
 std::string summary(const std::vector<std::vector<double>>& effects, std::size_t which) {
     const auto count = static_cast<double>(effects.size());
@@ -186,26 +225,23 @@ void write_effects(const Insertion& insertion, const std::vector<std::vector<dou
 std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
     const motifs::MotifSet set = motifs::read_motifs(spec.motifs);
     const auto reference = genome::open_references(spec.references);
-    genome::TextOutput output(spec.output, spec.overwrite);
+    std::vector<std::unique_ptr<genome::TextOutput>> outputs;
+    for (const auto& path : {spec.output, spec.profile})
+        if (!path.empty()) outputs.push_back(std::make_unique<genome::TextOutput>(path, spec.overwrite));
     const Scorer scorer(spec);
     const std::vector<std::string> backgrounds = spec.backgrounds == shuffled_backgrounds
                                                      ? shuffled(*reference, scorer.length)
                                                      : rows_of(spec, *reference, scorer);
     const std::vector<Insertion> insertions = insertions_of(set, spec.spacings);
     std::vector<std::vector<std::vector<double>>> effects(insertions.size());  // background, label
+    Footprints footprints(insertions.size());
     Progress progress("Scoring", "backgrounds", std::ssize(backgrounds));
     for (const std::string& dna : backgrounds) {
         const Background background{dna, scorer.reads_rows ? std::ssize(dna) / 2 : scorer.middle};
-        const EditedWindow window(scorer.models, scorer.strands, dna, scorer.job);
-        const auto score = [&](const std::vector<std::string>& sequences) {
-            const at::Tensor scores = window.edited(sequences).select(1, scorer.segment).contiguous();
-            std::vector<double> values(scores.const_data_ptr<double>(),
-                                       scores.const_data_ptr<double>() + scores.numel());
-            for (double& value : values)
-                value = additive(value, scorer.model().calibration.link);
-            return values;
-        };
-        const std::vector<double> before = score({dna});
+        const BackgroundScores score(scorer, dna, !spec.profile.empty());
+        at::Tensor profiles;
+        const std::vector<double> before = score.of({dna}, profiles);
+        footprints.add_background(profiles);
         for (std::size_t first = 0; first < insertions.size(); first += insertions_per_call) {
             stop_if_asked();
             const auto some = std::span(insertions)
@@ -214,7 +250,8 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
             std::vector<std::string> sequences;
             for (const Insertion& insertion : some)
                 std::ranges::move(insertion.sequences(background), std::back_inserter(sequences));
-            const std::vector<double> values = score(sequences);
+            const std::vector<double> values = score.of(sequences, profiles);
+            footprints.add_insertions(first, profiles);
             const std::size_t each = values.size() / some.size();
             for (std::size_t i = 0; i < some.size(); ++i) {
                 const std::span<const double> own = std::span(values).subspan(i * each, each);
@@ -224,13 +261,19 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
         progress.update(std::ssize(effects.front()));
     }
     progress.finish();
+    genome::TextOutput& output = *outputs.front();
     output.write(
         spec.spacings.empty()
             ? "#motif\tname\tlabel\teffect\tse\tbackgrounds\n"
             : "#motif\tother\tspacing\tlabel\teffect\tse\tinteraction\tinteraction_se\tbackgrounds\n");
     for (std::size_t i = 0; i < insertions.size(); ++i)
         write_effects(insertions[i], effects[i], scorer.model().labels, output);
-    output.commit();
+    if (!spec.profile.empty()) {
+        outputs.back()->write(Footprints::header);
+        for (std::size_t i = 0; i < insertions.size(); ++i)
+            footprints.write(i, insertions[i].head, scorer.model(), *outputs.back());
+    }
+    genome::commit_together(outputs);
     return std::ssize(backgrounds);
 }
 

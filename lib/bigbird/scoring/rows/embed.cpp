@@ -276,6 +276,7 @@ EmbedReport embed(const EmbedSpec& spec) {
     const std::unique_ptr<genome::ReferenceGenome> genome =
         by_regions ? genome::open_references(spec.references) : genome::open_records(spec.sequences);
     const Job job = open_job(spec);
+    refuse_profiles(spec.model, "embed");
     const fs::path directory = training::find_model(spec.model);
     const bool by_bins = is_task_model(directory) && read_task_info(directory).row().scores_bins();
     std::unique_ptr<RowEmbedder> embedder;

@@ -102,12 +102,10 @@ private:
         std::vector<outputs::Column> columns;
         std::size_t first = labels.size();
         for (std::size_t group = 0; group < labels.size(); ++group) {
-            const auto strands = static_cast<std::size_t>(shape_.groups[group]);
+            const auto names = profile_column_names(labels[group].name, shape_.groups[group]);
+            const std::size_t strands = names.size();
             for (std::size_t i = 0; std::ranges::count(chosen, group) > 0 && i < strands; ++i) {
-                const std::string name = labels[group].name + (strands == 2  ? i == 0 ? "_plus" : "_minus"
-                                                               : strands > 2 ? "_" + std::to_string(i + 1)
-                                                                             : "");
-                columns.push_back({name, std::ssize(columns), ".", name, name});
+                columns.push_back({names[i], std::ssize(columns), ".", names[i], names[i]});
                 columns_.push_back({first + i, strands});
             }
             first += static_cast<std::size_t>(shape_.output) * strands;

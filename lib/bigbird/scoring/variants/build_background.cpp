@@ -5,6 +5,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/outputs/effect_background.hpp"
+#include "bigbird/rows/region_rows.hpp"
 #include "bigbird/scoring/score_rows.hpp"
 #include "bigbird/scoring/variants/variant_work.hpp"
 
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace bigbird::tasks {
 
@@ -20,15 +22,16 @@ namespace {
 constexpr int tries_per_allele = 10'000;
 constexpr std::uint64_t background_seed = 0;
 
-/// Returns all rows of a VCF, or a random sample of `count` in their order (Knuth's algorithm S).
-std::vector<rows::VariantRow> draw_rows(const BackgroundSpec& spec, rows::VariantRows& all) {
-    std::int64_t left = rows::count_variant_rows(spec.variants);
-    Rng rng = Rng(background_seed).split("variants");
-    std::vector<rows::VariantRow> drawn;
-    while (std::optional<rows::VariantRow> row = all.next()) {
-        const std::int64_t wanted = spec.count - std::ssize(drawn);
-        if (rng.between(0, left - 1) < wanted) drawn.push_back(std::move(*row));
-        --left;
+/// All of `total` that next() gives, or a random sample of `count` in their order (Knuth's algorithm S).
+/// `stream`: of random numbers.
+template <typename Next>
+auto draw(std::int64_t total, std::int64_t count, const char* stream, Next next) {
+    Rng rng = Rng(background_seed).split(stream);
+    std::vector<typename decltype(next())::value_type> drawn;
+    for (auto one = next(); one; one = next()) {
+        const std::int64_t wanted = count - std::ssize(drawn);
+        if (rng.between(0, total - 1) < wanted) drawn.push_back(std::move(*one));
+        --total;
     }
     return drawn;
 }
@@ -66,9 +69,10 @@ ScoredEffects score(VariantWork& work, bool counted, std::vector<rows::VariantRo
     ScoredEffects found;
     found.of_labels.resize(work.scorer->labels.size());
     std::vector<rows::VariantRow> scored;
-    for (std::size_t begin = 0; begin < rows.size(); begin += rows_per_chunk) {
+    const std::size_t at_once = work.scorer->rows_at_once;
+    for (std::size_t begin = 0; begin < rows.size(); begin += at_once) {
         stop_if_asked();
-        const std::size_t count = std::min(rows_per_chunk, rows.size() - begin);
+        const std::size_t count = std::min(at_once, rows.size() - begin);
         const std::span<rows::VariantRow> chunk = std::span(rows).subspan(begin, count);
         fill_rows(work.rows, chunk, work.threads);
         for (const rows::VariantRow& row : chunk)
@@ -88,6 +92,58 @@ ScoredEffects score(VariantWork& work, bool counted, std::vector<rows::VariantRo
     }
     rows = std::move(scored);
     return found;
+}
+
+/// The windows around the summits, or middles, of a BED's peaks that are on the reference, each once; a
+/// random sample of at most spec.count.
+std::vector<genome::Interval> draw_peaks(const BackgroundSpec& spec, const VariantWork& work) {
+    rows::RegionReader peaks(spec.regions, *work.reference,
+                             {.anchor = rows::Anchor::summit,
+                              .bounds = rows::centred_bounds(work.scorer->window),
+                              .skip_invalid = spec.skip_invalid});
+    std::set<genome::Interval> windows;
+    while (const std::optional<rows::RegionRow> peak = peaks.next()) {
+        if (!rows::is_scored(peak->head.status)) continue;
+        const genome::Interval& where = peak->window;
+        const genome::Contig& contig = work.reference->contigs()[*work.reference->find(where.contig)];
+        if (where.begin >= 0 && where.end <= contig.length) windows.insert(where);
+    }
+    peaks.report();
+    if (windows.empty()) {
+        throw InputError(
+            fmt::format("has no peak whose window of {} bases is on the reference", work.scorer->window),
+            spec.regions);
+    }
+    return draw(std::ssize(windows), spec.count, "peaks", [next = windows.begin(), &windows]() mutable {
+        return next == windows.end() ? std::nullopt : std::optional(*next++);
+    });
+}
+
+/// Reads of peaks, for EffectBackground.
+void add_peaks(const BackgroundSpec& spec, VariantWork& work, outputs::EffectBackground& background) {
+    constexpr std::size_t at_once = 64;
+    const std::vector<genome::Interval> peaks = draw_peaks(spec, work);
+    std::vector<std::vector<float>> reads;
+    Progress progress("Scoring", "peaks", std::ssize(peaks));
+    for (std::size_t begin = 0; begin < peaks.size(); begin += at_once) {
+        std::vector<std::string> windows;
+        for (const genome::Interval& peak :
+             std::span(peaks).subspan(begin).first(std::min(at_once, peaks.size() - begin)))
+            windows.push_back(work.reference->fetch(peak));
+        const std::vector<std::vector<float>> some = work.scorer->reads_of(windows);
+        reads.resize(some.size());
+        for (std::size_t i = 0; i < some.size(); ++i)
+            reads[i].insert(reads[i].end(), some[i].begin(), some[i].end());
+        progress.update(static_cast<std::int64_t>(begin + windows.size()));
+    }
+    progress.finish();
+    background.peaks = std::ssize(peaks);
+    for (std::vector<float>& of_label : reads) {
+        if (!std::ranges::all_of(of_label, [](float value) { return std::isfinite(value); }))
+            throw InputError("has peaks whose predicted reads are no numbers", spec.regions);
+        std::ranges::sort(of_label);
+        background.of_peaks.insert(background.of_peaks.end(), of_label.begin(), of_label.end());
+    }
 }
 
 }  // namespace
@@ -125,12 +181,16 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
         throw ConfigError("build-background reads the variants twice: give --variants as a file");
     prepare_output(spec.output, spec.overwrite);
     VariantWork work(spec);
-    std::vector<rows::VariantRow> drawn = draw_rows(spec, work.rows);
+    if (!spec.regions.empty() && !work.scorer->gives_profiles)
+        throw ConfigError("--regions is for models that give profiles: leave it out");
+    std::vector<rows::VariantRow> drawn = draw(rows::count_variant_rows(spec.variants), spec.count,
+                                               "variants", [&] { return work.rows.next(); });
     outputs::EffectBackground background;
     background.run = work.scorer->run;
     background.labels = work.scorer->labels;
     background.seed = background_seed;
     background.levels = outputs::background_levels();
+    if (!spec.regions.empty()) add_peaks(spec, work, background);
     const auto scored = [&](std::vector<rows::VariantRow>& rows, const char* what, bool counted) {
         Progress progress("Scoring", what, std::ssize(rows));
         ScoredEffects effects = score(work, counted, rows, progress);
@@ -157,7 +217,7 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     background.of_largest = outputs::quantiles_of(std::move(effects.largest), background.levels);
     background.shuffled = std::ssize(moved);
     outputs::write_background(spec.output, spec.overwrite, background);
-    return {background.variants, background.shuffled};
+    return {background.variants, background.shuffled, background.peaks};
 }
 
 }  // namespace bigbird::tasks

@@ -15,14 +15,14 @@ namespace bigbird::tasks {
 
 namespace {
 
-/// Returns evenly spaced runs of adjacent rows, and adds the number of all rows to `rows`.
+/// Returns evenly spaced runs of `each` adjacent rows, and adds the number of all rows to `rows`.
 std::vector<std::vector<rows::VariantRow>> keep_runs(rows::VariantRows& all, std::int64_t total,
-                                                     std::int64_t& rows) {
-    const std::int64_t stride = std::max(rows_per_run, total / trial_runs);
+                                                     std::int64_t each, std::int64_t& rows) {
+    const std::int64_t stride = std::max(each, total / trial_runs);
     std::vector<std::vector<rows::VariantRow>> kept;
     for (; std::optional<rows::VariantRow> row = all.next(); ++rows) {
         if (rows % stride == 0) kept.emplace_back();
-        if (rows % stride < rows_per_run) kept.back().push_back(std::move(*row));
+        if (rows % stride < each) kept.back().push_back(std::move(*row));
     }
     return kept;
 }
@@ -34,8 +34,11 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
     if (spec.variants == "-")
         throw ConfigError("--dry-run reads the variants twice: give --variants as a file");
     VariantWork work(spec, false);
+    VariantScorer& scorer = *work.scorer;
     VariantForecast forecast;
-    auto kept = keep_runs(work.rows, rows::count_variant_rows(spec.variants), forecast.alleles);
+    const std::int64_t each = std::min(rows_per_run, static_cast<std::int64_t>(scorer.rows_at_once));
+    const bool alone = each < rows_per_run;  // a row takes long, and has a window of its own
+    auto kept = keep_runs(work.rows, rows::count_variant_rows(spec.variants), each, forecast.alleles);
     double seconds = 0;
     const bool several = kept.size() > 1;
     bool cold = several;  // the first run includes one-time setup
@@ -43,14 +46,15 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
         stop_if_asked();
         if (seconds > seconds_of_trial) break;
         std::span<rows::VariantRow> run = kept[index];
-        if (several && run.size() > 1) {  // the rows before a run would have paid for its first window
+        if (cold && alone) run = run.first(1);
+        if (several && !alone && run.size() > 1) {  // the rows before a run would have paid for its window
             work.rows.fill(run.front());
-            work.scorer->score(run.first(1), work.threads);
+            scorer.score(run.first(1), work.threads);
             run = run.subspan(1);
         }
         const auto begin = std::chrono::steady_clock::now();
         fill_rows(work.rows, run, work.threads);
-        const std::vector<AlleleEffects> effects = work.scorer->score(run, work.threads);
+        const std::vector<AlleleEffects> effects = scorer.score(run, work.threads);
         const auto taken = std::chrono::steady_clock::now() - begin;
         if (std::exchange(cold, false)) continue;
         seconds += std::chrono::duration<double>(taken).count();

@@ -25,7 +25,8 @@ namespace {
 /// The quantities that get columns. A pretrained model always has both likelihoods and their difference,
 /// which is written only once.
 std::vector<Quantity> quantities_of(std::string_view words, const VariantScorer& scorer, bool ranked) {
-    std::vector<Quantity> quantities = parse_quantities(words, ranked);
+    std::vector<Quantity> quantities = parse_quantities(
+        words, {.ranked = ranked, .profiles = scorer.gives_profiles, .peaks = !scorer.peaks.empty()});
     if (!scorer.label_columns.empty()) return quantities;
     std::erase_if(quantities, [](Quantity quantity) { return quantity <= Quantity::log_odds; });
     quantities.insert(quantities.begin(), {Quantity::ref, Quantity::alt, Quantity::log_odds});
@@ -53,8 +54,9 @@ std::vector<outputs::Column> columns_of(const VariantScorer& scorer, std::span<c
 
 std::vector<float> values_of(const AlleleEffects& effects, std::span<const Quantity> quantities) {
     std::vector<float> values;
-    for (const auto& [ref, alt, difference, log_odds, quantile, p] : effects) {
-        const float all[] = {ref, alt, difference, log_odds, quantile, p};
+    for (const auto& [ref, alt, difference, log_odds, quantile, p, log2_fold_change, jsd, of_peaks] :
+         effects) {
+        const float all[] = {ref, alt, difference, log_odds, quantile, p, log2_fold_change, jsd, of_peaks};
         for (const Quantity quantity : quantities)
             values.push_back(all[static_cast<std::size_t>(quantity)]);
     }
@@ -78,6 +80,8 @@ outputs::TableSchema schema_of(const VariantScorer& scorer, std::span<const Quan
     schema.provenance = {{"bigbird-dna", std::string(version())}};
     schema.provenance.insert(schema.provenance.end(), scorer.run.begin(), scorer.run.end());
     schema.provenance.emplace_back("effect", scorer.effect);
+    if (scorer.count_offset > 0)
+        schema.provenance.emplace_back("count_offset", fmt::format("{}", scorer.count_offset));
     const bool by_odds = std::ranges::find(quantities, Quantity::log_odds) != quantities.end();
     schema.effect = to_string(by_odds ? Quantity::log_odds : Quantity::difference);
     return schema;
@@ -143,12 +147,12 @@ VariantReport predict_variants(const VariantSpec& spec, VariantWork& work, const
     if (output.shard) segments.emplace(rows::count_variant_rows(spec.variants), *output.shard);
     VariantSource source(work.rows, std::move(segments));
     outputs::Outputs outputs(output, schema, work.reference->contigs(), work.threads);
-    VariantFiles files(scorer.label_columns, spec.labels);
+    VariantFiles files(scorer.label_columns, spec.labels, scorer.gives_profiles);
     files.open(output, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it
     Progress progress("Scoring", "variants", 0);
     const auto read = [&] {
-        std::vector<rows::VariantRow> rows = read_rows(source, rows_per_chunk, work.threads);
+        std::vector<rows::VariantRow> rows = read_rows(source, scorer.rows_at_once, work.threads);
         for (const rows::VariantRow& row : rows)
             work.rows.settle(row);
         return rows;

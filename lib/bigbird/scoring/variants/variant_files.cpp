@@ -60,16 +60,18 @@ std::string_view consequence_of(const AlleleEffect& effect) {
 
 /// The meaning of LOGODDS.
 std::string formula_of(const rows::Provenance& run) {
-    const std::string effect = rows::value_of(run, "effect"), scorer = rows::value_of(run, "scorer");
-    const std::string formula = effect == "log_odds"
-                                    ? "ln(ALT_SCORE / (1 - ALT_SCORE)) - ln(REF_SCORE / (1 - REF_SCORE))"
-                                : effect == "log_ratio" ? "ln(ALT_SCORE / REF_SCORE)"
-                                                        : "ALT_SCORE - REF_SCORE";
+    const std::string effect = rows::value_of(run, "effect"), scorer = rows::value_of(run, "scorer"),
+                      offset = rows::value_of(run, "count_offset");
+    const std::string formula =
+        effect == "log_odds"    ? "ln(ALT_SCORE / (1 - ALT_SCORE)) - ln(REF_SCORE / (1 - REF_SCORE))"
+        : !offset.empty()       ? fmt::format("ln((ALT_SCORE + {0}) / (REF_SCORE + {0}))", offset)
+        : effect == "log_ratio" ? "ln(ALT_SCORE / REF_SCORE)"
+                                : "ALT_SCORE - REF_SCORE";
     if (scorer.empty()) return formula;
     return fmt::format("{}, {} over {} bins", formula, scorer, rows::value_of(run, "bins"));
 }
 
-std::vector<std::string> header_lines(const rows::Provenance& provenance) {
+std::vector<std::string> header_lines(const rows::Provenance& provenance, bool profiles) {
     // Readers of VEP's and SpliceAI's fields look for the names of the parts after "Format: ".
     std::vector<std::string> lines{
         fmt::format(
@@ -79,10 +81,16 @@ std::vector<std::string> header_lines(const rows::Provenance& provenance) {
             "it is "
             "smaller, LOGODDS is {}, QUANTILE is the share of a background's variants with a smaller "
             "LOGODDS, PVALUE "
-            "the share of its shuffled variants with one of at least this size. Format: "
-            "ALLELE|Consequence|LABEL|REF_SCORE|ALT_SCORE|LOGODDS|QUANTILE|PVALUE|STATUS\">",
+            "the share of its shuffled variants with one of at least this size{}. Format: "
+            "ALLELE|Consequence|LABEL|REF_SCORE|ALT_SCORE|LOGODDS|QUANTILE|PVALUE{}|STATUS\">",
             rows::value_of(provenance, "effect") == "log_likelihood_ratio" ? "log likelihoods" : "scores",
-            formula_of(provenance)),
+            formula_of(provenance),
+            profiles
+                ? ", LOG2FC the log2 fold change of exp(log count), JSD the Jensen-Shannon distance of both "
+                  "profiles, ACTIVE_QUANTILE the share of the background's peaks with fewer reads than the "
+                  "allele of more"
+                : "",
+            profiles ? "|LOG2FC|JSD|ACTIVE_QUANTILE" : ""),
         "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">",
         "##INFO=<ID=BIGBIRD_TOP_LABEL,Number=A,Type=String,Description=\"Label with that LOGODDS\">",
         "##INFO=<ID=BIGBIRD_TOP_EFFECT,Number=A,Type=Float,Description=\"LOGODDS of that label\">",
@@ -96,17 +104,18 @@ std::vector<std::string> header_lines(const rows::Provenance& provenance) {
 
 }  // namespace
 
-VariantFiles::VariantFiles(std::span<const outputs::Column> labels, const std::string& chosen)
+VariantFiles::VariantFiles(std::span<const outputs::Column> labels, const std::string& chosen, bool profiles)
     : labels_(info_labels(labels)),
       selection_(chosen.empty() ? fmt::format("the {} of largest effect", most_shown) : chosen),
       by_size_(chosen.empty()),
-      most_labels_(by_size_ ? std::min(most_shown, labels_.size()) : labels_.size()) {}
+      most_labels_(by_size_ ? std::min(most_shown, labels_.size()) : labels_.size()),
+      profiles_(profiles) {}
 
 void VariantFiles::open(const outputs::OutputSpec& spec, const rows::Provenance& provenance,
                         rows::VariantRows& rows, outputs::Outputs& outputs, int threads) {
     const std::vector<fs::path> paths = outputs::variant_paths(spec);
     if (paths.empty()) return;
-    std::vector<std::string> lines = header_lines(provenance);
+    std::vector<std::string> lines = header_lines(provenance, profiles_);
     lines.push_back("##bigbird-dna_labels=" + selection_);
     for (const auto& [name, value] : spec.options)
         if (value != "auto") lines.push_back("##bigbird-dna_" + name + "=" + value);
@@ -158,7 +167,7 @@ void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects&
     };
     const auto end = [&] { (entries_ += '|').append(to_string(row.status)); };
     if (effects.empty()) {
-        start(".", ".|.|.|.|.|.");
+        start(".", profiles_ ? ".|.|.|.|.|.|.|.|." : ".|.|.|.|.|.");
         end();
         return;
     }
@@ -176,6 +185,9 @@ void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects&
         start(consequence_of(effect), labels_[i]);
         for (const float value : {effect.ref, effect.alt, effect.log_odds, effect.quantile, effect.p})
             append_value(entries_, value);
+        if (profiles_)
+            for (const float value : {effect.log2_fold_change, effect.jsd, effect.active_allele_quantile})
+                append_value(entries_, value);
         end();
     }
 }

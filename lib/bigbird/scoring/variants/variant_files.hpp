@@ -24,7 +24,8 @@ class VariantFiles {
 public:
     /// `labels`: the columns of the effects that are passed to add(); none: of a pretrained model. `chosen`:
     /// the selection that they are; "": all, of which INFO gets the ones with the largest effects.
-    VariantFiles(std::span<const outputs::Column> labels, const std::string& chosen);
+    /// `profiles`: effects have figures of profiles.
+    VariantFiles(std::span<const outputs::Column> labels, const std::string& chosen, bool profiles);
 
     /// Adds the files of `spec` to `outputs`, which ends and renames them with the other outputs.
     /// `provenance`: of the header. Call it before a row is read. Throws ConfigError.
@@ -43,6 +44,7 @@ private:
     std::string selection_;  ///< of labels, for the header
     bool by_size_;           ///< whether labels are those of the largest effects, largest first
     std::size_t most_labels_;
+    bool profiles_;
     std::shared_ptr<genome::VariantHeader> header_;
     std::vector<outputs::VariantSink*> files_;       ///< those of the outputs
     std::shared_ptr<const genome::Variant> record_;  ///< the record of the current alleles

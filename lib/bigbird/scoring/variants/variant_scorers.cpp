@@ -9,7 +9,9 @@
 #include "bigbird/scoring/edited_window.hpp"
 #include "bigbird/scoring/score_rows.hpp"
 #include "bigbird/scoring/scorers.hpp"
+#include "bigbird/scoring/variants/task_scorer.hpp"
 #include "bigbird/tasks/bigbird_network.hpp"
+#include "bigbird/tasks/profile_network.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +28,10 @@ struct Sums {
 };
 
 AlleleEffect rounded(double ref, double alt, double difference, double log_odds) {
-    return {static_cast<float>(ref), static_cast<float>(alt), static_cast<float>(difference),
-            static_cast<float>(log_odds)};
+    return {.ref = static_cast<float>(ref),
+            .alt = static_cast<float>(alt),
+            .difference = static_cast<float>(difference),
+            .log_odds = static_cast<float>(log_odds)};
 }
 
 }  // namespace
@@ -239,45 +243,34 @@ std::vector<std::optional<MaskedScore>> MaskedScorer::score(std::span<const Alle
     return scores;
 }
 
+TaskScorer::TaskScorer(std::span<const ModelFolder> models, std::string_view chosen)
+    : all_labels_(models.front().labels.size()),
+      link_(models.front().calibration.link),
+      chosen_(models.front().labels.select(chosen)) {
+    const TaskInfo& info = models.front().info;
+    window = info.window.size();
+    if (info.traits().about_tss) about_tss = info.window;
+    label_columns = outputs::label_columns(models.front().labels, chosen_);
+    for (const outputs::Column& column : label_columns)
+        labels.push_back(column.name);
+    effect = additive_effect(link_);
+    run = {{"task", std::string(to_string(info.task))}};
+    for (const ModelFolder& model : models)
+        run.emplace_back("model_sha256", model.sha256);
+}
+
+AlleleEffects TaskScorer::effects_of(std::span<const double> ref, std::span<const double> alt,
+                                     BinScorer scorer) const {
+    const std::size_t bins = ref.size() / all_labels_;
+    AlleleEffects effects;
+    for (const std::size_t label : chosen_) {
+        effects.push_back(
+            effect_over(ref.subspan(label * bins, bins), alt.subspan(label * bins, bins), scorer, link_));
+    }
+    return effects;
+}
+
 namespace {
-
-/// The common part of the scorers of task models.
-class TaskScorer : public VariantScorer {
-public:
-    TaskScorer(std::span<const ModelFolder> models, std::string_view chosen)
-        : all_labels_(models.front().labels.size()),
-          link_(models.front().calibration.link),
-          chosen_(models.front().labels.select(chosen)) {
-        const TaskInfo& info = models.front().info;
-        window = info.window.size();
-        if (info.traits().about_tss) about_tss = info.window;
-        label_columns = outputs::label_columns(models.front().labels, chosen_);
-        for (const outputs::Column& column : label_columns)
-            labels.push_back(column.name);
-        effect = additive_effect(link_);
-        run = {{"task", std::string(to_string(info.task))}};
-        for (const ModelFolder& model : models)
-            run.emplace_back("model_sha256", model.sha256);
-    }
-
-protected:
-    /// Effects from the scores of both alleles, (labels, bins).
-    AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt,
-                             BinScorer scorer = BinScorer::centre) const {
-        const std::size_t bins = ref.size() / all_labels_;
-        AlleleEffects effects;
-        for (const std::size_t label : chosen_) {
-            effects.push_back(
-                effect_over(ref.subspan(label * bins, bins), alt.subspan(label * bins, bins), scorer, link_));
-        }
-        return effects;
-    }
-
-private:
-    std::size_t all_labels_;
-    LinkFunction link_;
-    std::vector<std::size_t> chosen_;
-};
 
 /// Scores windows around the variants, or windows of TSSs.
 class WindowVariants : public TaskScorer {
@@ -472,6 +465,8 @@ std::unique_ptr<VariantScorer> task_scorer(std::vector<ModelFolder> models, std:
         return std::make_unique<BinVariants>(std::move(models), placement.grid(), labels, strands, scorer,
                                              bins);
     require_one_bin(scorer);
+    if (profile_network(models.front()))
+        return profile_variants(std::move(models), labels, strands, batch_tokens);
     return std::make_unique<WindowVariants>(Predictor(std::move(models), strands, batch_tokens), labels);
 }
 

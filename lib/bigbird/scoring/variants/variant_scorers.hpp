@@ -32,6 +32,8 @@ namespace bigbird::tasks {
 struct AlleleEffect {
     float ref = 0, alt = 0, difference = 0, log_odds = 0;
     float quantile = NAN, p = NAN;  ///< ranks in a background (outputs::EffectBackground)
+    /// Of models that give profiles (profile_figures.hpp): means over the models.
+    float log2_fold_change = NAN, jsd = NAN, active_allele_quantile = NAN;
 };
 /// One effect per label; empty if the allele has no scores.
 using AlleleEffects = std::vector<AlleleEffect>;
@@ -62,7 +64,17 @@ public:
     /// Returns effects by row; they are empty for rows without scores. May change statuses to truncated, and
     /// to too_long where alleles have more tokens than the network.
     virtual std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) = 0;
+    /// The reads of windows of normalized sequence, for each model and each of `labels`; only of models that
+    /// give profiles.
+    virtual std::vector<std::vector<float>> reads_of(std::span<const std::string>) { return {}; }
 
+    /// Number of rows per call of score(), so that a call takes seconds at most.
+    std::size_t rows_at_once = 256;
+    bool gives_profiles = false;  ///< whether effects have a log2_fold_change and a jsd
+    double count_offset = 0;      ///< what exp(log count) is above the reads; 0: scores are no reads
+    /// The reads of peaks, ascending, by model and label as in reads_of(). With them effects have an
+    /// active_allele_quantile.
+    std::vector<std::vector<float>> peaks{};
     std::int64_t window = 0;
     /// Maps a variant's position to the start of its window on a grid; empty if windows are centered on
     /// variants.

@@ -162,6 +162,15 @@ void EffectRanks::fill(std::span<AlleleEffects> effects) const {
     }
 }
 
+std::vector<std::vector<float>> EffectRanks::peaks() const {
+    std::vector<std::vector<float>> peaks;
+    for (std::int64_t model = 0; background_ && model < background_->models(); ++model)
+        for (const std::size_t label : labels_)
+            if (const auto own = background_->peaks_of(model, label); !own.empty())
+                peaks.emplace_back(own.begin(), own.end());
+    return peaks;
+}
+
 TopEffect EffectRanks::top(const AlleleEffects& effects) const {
     TopEffect top = top_of(effects);
     if (ranks_largest_) top.p = static_cast<float>(background_->p_of_largest(top.effect));
@@ -176,6 +185,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     EffectRanks ranks(spec.background, spec.models);
     VariantWork work(spec);
     ranks.require(work.scorer->run, work.scorer->labels);
+    work.scorer->peaks = ranks.peaks();
     return predict_variants(spec, work, ranks);
 }
 

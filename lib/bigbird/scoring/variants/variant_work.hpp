@@ -45,6 +45,8 @@ public:
     void require(const rows::Provenance& run, std::span<const std::string> labels);
     /// Whether there is a background.
     bool known() const { return background_.has_value(); }
+    /// VariantScorer::peaks; none without a background that has them.
+    std::vector<std::vector<float>> peaks() const;
     /// Sets quantiles and p-values. Thread-safe.
     void fill(std::span<AlleleEffects> effects) const;
     /// The largest effect of an allele, with its p-value: NaN without a background, where the run has not all

@@ -22,6 +22,10 @@ struct VariantReport {
 ///   LABEL:ref, LABEL:alt  the scores of both windows (VariantRows)
 ///   LABEL:difference      alt - ref
 ///   LABEL:log_odds        ln(alt / (1 - alt)) - ln(ref / (1 - ref)); additive() of coverage and numbers
+/// and of a model that gives profiles (profile_figures.hpp), each the mean over the models:
+///   LABEL:log2_fold_change        log2 of exp(log count), alt / ref
+///   LABEL:jsd                     profile_distance()
+///   LABEL:active_allele_quantile  quantile_among() the background's peaks, of the allele with more reads
 /// A bin model scores the bin that contains POS, in the contig's grid of windows. A promoter model scores the
 /// window of the nearest TSS whose window contains the variant. A pretrained model without task training
 /// gives log_likelihood_ref, log_likelihood_alt and their difference, log_odds (MaskedScorer). With a
@@ -41,12 +45,14 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
 std::string describe(const VariantForecast& forecast);
 
 struct BackgroundReport {
-    std::int64_t variants = 0, shuffled = 0;
+    std::int64_t variants = 0, shuffled = 0, peaks = 0;
 };
 
 /// Writes the background of effects (outputs::EffectBackground) of a VCF's variants. At most `count` of them
 /// are used, drawn at random. It also scores `count` of their alleles at random positions of the reference.
-/// Substitutions and insertions need a position with the same REF; deletions can be anywhere.
+/// Substitutions and insertions need a position with the same REF; deletions can be anywhere. With `regions`,
+/// also the reads of at most `count` of these peaks: of windows around their summits that are on the
+/// reference.
 BackgroundReport build_background(const BackgroundSpec& spec);
 
 }  // namespace bigbird::tasks

@@ -5,7 +5,7 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
-#include "bigbird/networks/files/profile_model.hpp"
+#include "bigbird/networks/files/profile_folder.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -10,20 +10,46 @@ namespace bigbird::tasks {
 
 namespace {
 
-constexpr Choices<Quantity, 6> columns{{{Quantity::ref, "ref"},
+/// In the order of the default.
+constexpr Choices<Quantity, 9> columns{{{Quantity::ref, "ref"},
                                         {Quantity::alt, "alt"},
                                         {Quantity::difference, "difference"},
                                         {Quantity::log_odds, "log_odds"},
+                                        {Quantity::log2_fold_change, "log2_fold_change"},
+                                        {Quantity::jsd, "jsd"},
                                         {Quantity::quantile, "quantile"},
-                                        {Quantity::p, "p"}}};
+                                        {Quantity::p, "p"},
+                                        {Quantity::active_allele_quantile, "active_allele_quantile"}}};
 
 Quantity parse_quantity(std::string_view word) {
-    if (word == "log-odds") return Quantity::log_odds;
+    std::string name(word);
+    std::ranges::replace(name, '-', '_');
     for (const Choice<Quantity>& column : columns)
-        if (column.word == word) return column.value;
+        if (column.word == name) return column.value;
     throw ConfigError(
-        "--write takes ref, alt, difference, log_odds, quantile and p, separated by commas, not '" +
+        "--write takes ref, alt, difference, log_odds, quantile and p, of models that give profiles "
+        "also log2_fold_change, jsd and active_allele_quantile, separated by commas, not '" +
         std::string(word) + "'");
+}
+
+/// What a run lacks for a quantity; nullptr: nothing.
+const char* lacks(Quantity quantity, const EffectKinds& kinds) {
+    switch (quantity) {
+        case Quantity::quantile:
+        case Quantity::p:
+            if (kinds.ranked) return nullptr;
+            return "needs a background of effects: make one with build-background and give it as "
+                   "--background";
+        case Quantity::log2_fold_change:
+        case Quantity::jsd:
+        case Quantity::active_allele_quantile:
+            if (!kinds.profiles) return "is for models that give profiles: leave it out";
+            if (quantity != Quantity::active_allele_quantile || kinds.peaks) return nullptr;
+            return "needs a background with peaks: make one with build-background --regions and give it as "
+                   "--background";
+        default:
+            return nullptr;
+    }
 }
 
 }  // namespace
@@ -32,17 +58,15 @@ std::string_view to_string(Quantity quantity) {
     return word_of(columns, quantity);
 }
 
-std::vector<Quantity> parse_quantities(std::string_view words, bool ranked) {
-    if (words.empty())
-        words = ranked ? "ref,alt,difference,log_odds,quantile,p" : "ref,alt,difference,log_odds";
+std::vector<Quantity> parse_quantities(std::string_view words, const EffectKinds& kinds) {
     std::vector<Quantity> quantities;
+    for (const Choice<Quantity>& column : columns)
+        if (words.empty() && lacks(column.value, kinds) == nullptr) quantities.push_back(column.value);
+    if (words.empty()) return quantities;
     for (const std::string_view word : rows::split_fields(words, ',')) {
         const Quantity quantity = parse_quantity(word);
-        if (!ranked && quantity >= Quantity::quantile) {
-            throw ConfigError("--write " + std::string(word) +
-                              " needs a background of effects: make one with build-background and give it "
-                              "as --background");
-        }
+        if (const char* const reason = lacks(quantity, kinds))
+            throw ConfigError("--write " + std::string(word) + " " + reason);
         if (std::ranges::find(quantities, quantity) == quantities.end()) quantities.push_back(quantity);
     }
     return quantities;
@@ -63,7 +87,7 @@ void EffectSpec::validate() const {
 }
 
 void VariantSpec::validate() const {
-    if (!splicing) parse_quantities(quantities, true);
+    if (!splicing) parse_quantities(quantities, {.ranked = true, .profiles = true, .peaks = true});
     if (splicing && !quantities.empty() && quantities != "status")
         throw ConfigError("--write takes status with a splice model, not '" + quantities + "'");
     if (splicing && annotation.empty())

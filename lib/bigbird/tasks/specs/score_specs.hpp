@@ -95,13 +95,28 @@ struct PredictSpec : RowsSpec {
 };
 
 /// The quantities that can be written for each label.
-enum class Quantity : std::uint8_t { ref, alt, difference, log_odds, quantile, p };
-/// Names in columns: "ref", "alt", "difference", "log_odds", "quantile", "p".
+enum class Quantity : std::uint8_t {
+    ref,
+    alt,
+    difference,
+    log_odds,
+    quantile,
+    p,
+    log2_fold_change,
+    jsd,
+    active_allele_quantile
+};
+/// The name in columns: "ref", …, "log_odds", …
 std::string_view to_string(Quantity quantity);
-/// Parses a comma-separated list of "ref", "alt", "difference", "log-odds", "quantile" and "p" without
-/// duplicates. An empty list means the first four, and all six if effects are `ranked` in a background. The
-/// last two require `ranked`. Throws ConfigError.
-std::vector<Quantity> parse_quantities(std::string_view words, bool ranked);
+/// What a run has beside the scores of both alleles.
+struct EffectKinds {
+    bool ranked = false;    ///< quantile and p: there is a background
+    bool profiles = false;  ///< log2_fold_change and jsd: models give profiles
+    bool peaks = false;     ///< active_allele_quantile: that background has reads of peaks
+};
+/// Parses a comma-separated list of names without duplicates; "-" in them is "_". An empty list means all
+/// that the run has. Throws ConfigError for names that are not known, or that the run does not have.
+std::vector<Quantity> parse_quantities(std::string_view words, const EffectKinds& kinds);
 
 /// How the difference of two tracks over some bins becomes one effect (variant_scorers.hpp).
 enum class BinScorer : std::uint8_t { centre, max, mean, l2, sum };
@@ -159,7 +174,9 @@ struct VariantSpec : EffectSpec {
 struct BackgroundSpec : EffectSpec {
     std::filesystem::path output;
     Overwrite overwrite = Overwrite::refuse;
-    std::int64_t count = 10'000;  ///< maximum number of variants, and number of shuffled variants
+    std::int64_t count =
+        10'000;  ///< maximum number of variants and of peaks, and number of shuffled variants
+    std::filesystem::path regions;  ///< BED of peaks whose reads are stored, for models that give profiles
 };
 /// The values of --reverse-complement, which is optional.
 inline constexpr Choices<std::optional<Strands>, 3> variant_strand_choices{
@@ -213,9 +230,15 @@ enum class AttributionBaseline : std::uint8_t { zero, shuffled };
 inline constexpr Choices<AttributionBaseline, 2> attribution_baseline_choices{
     {{AttributionBaseline::zero, "zero"}, {AttributionBaseline::shuffled, "shuffled"}}};
 
-/// Settings of attribute, for bin, sequence and token models. `strands` is for bin models; others use the
-/// strands of their training. Gradients are fp32 on every device: in bf16 contributions would not sum to the
-/// difference of scores.
+/// The score of a model that gives profiles: log counts, or the profile's shape.
+enum class AttributionTarget : std::uint8_t { counts, profile };
+/// The values of --target.
+inline constexpr Choices<std::optional<AttributionTarget>, 2> attribution_target_choices{
+    {{AttributionTarget::counts, "counts"}, {AttributionTarget::profile, "profile"}}};
+
+/// Settings of attribute, for bin, sequence and token models, and models that give profiles. `strands` is for
+/// bin models and profiles; others use the strands of their training. Gradients are fp32 on every device: in
+/// bf16 contributions would not sum to the difference of scores.
 struct AttributeSpec : LetterSpec {
     AttributeSpec() { dtype = "fp32"; }
 
@@ -223,6 +246,7 @@ struct AttributeSpec : LetterSpec {
     AttributionBaseline baseline = AttributionBaseline::zero;  ///< for integrated gradients and DeepLIFT
     std::int64_t shuffles = 10;                                ///< per sequence
     bool mean_centered = false;  ///< subtract each base's mean over letters, which changes the sums
+    std::optional<AttributionTarget> target{};  ///< only of models that give profiles; unset: counts
 
     bool has_baseline() const {
         return method == AttributionMethod::integrated_gradients || method == AttributionMethod::deeplift;
@@ -268,6 +292,7 @@ struct MarginalizeSpec : ComputeSpec {
     std::vector<std::filesystem::path> references;
     std::vector<std::int64_t> spacings;  ///< bases between two motifs; if empty, motifs are inserted singly
     std::filesystem::path output = "-";
+    std::filesystem::path profile;  ///< table of mean profiles; "": none
     Overwrite overwrite = Overwrite::refuse;
 };
 /// Value of MarginalizeSpec::backgrounds for backgrounds drawn from the reference.

@@ -50,7 +50,8 @@ void write_groups(const fs::path& path, const std::vector<std::string>& groups, 
 
 /// Adds a layer with a kernel and a bias of zeros to a file of write_groups().
 void add_weights(const fs::path& path, const std::string& layer, const std::vector<hsize_t>& shape) {
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), group = H5Gopen2(file, layer.c_str(), H5P_DEFAULT);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT),
+                group = H5Gopen2(file, layer.c_str(), H5P_DEFAULT);
     std::string names;
     for (const std::string name : {"kernel:0", "bias:0"}) {
         std::string padded = name;
@@ -58,7 +59,8 @@ void add_weights(const fs::path& path, const std::string& layer, const std::vect
         names += padded;
         const std::vector<hsize_t> size = name[0] == 'k' ? shape : std::vector<hsize_t>{shape.back()};
         const hid_t space = H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr);
-        H5Dclose(H5Dcreate2(group, name.c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5Dclose(
+            H5Dcreate2(group, name.c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
         H5Sclose(space);
     }
     const hid_t type = H5Tcopy(H5T_C_S1);
@@ -103,6 +105,8 @@ DOCTEST_TEST_CASE("file_kind: HDF5 files of predictions, contributions and other
     DOCTEST_CHECK(holds(refusal_of(path), "predictions of a model, not the model"));
     write_groups(path, {"projected_shap", "shap", "raw"});
     DOCTEST_CHECK(holds(refusal_of(path), "contributions (SHAP)"));
+    write_groups(path, {"layers", "vars"});
+    DOCTEST_CHECK(holds(refusal_of(path), "weights of Keras 3 without names"));
     write_groups(path, {"a", "b"});
     DOCTEST_CHECK(holds(refusal_of(path), "not of a model that Keras wrote (at its root: 'a', 'b')"));
     write_groups(path, {"dense_7"}, true);
@@ -115,7 +119,8 @@ DOCTEST_TEST_CASE("file_kind: chrombpnet-lite, and BPNets that are not supported
     write_groups(path, {"conv1d_1", "logcounts"}, true);
     add_weights(path, "conv1d_1", {25, 4, 8});
     DOCTEST_CHECK(holds(refusal_of(path), "is a model of chrombpnet-lite"));
-    write_groups(path, {"main_conv_0", "main_dil_conv_1", "profile_predictions_0", "profile_predictions_1"}, true);
+    write_groups(path, {"main_conv_0", "main_dil_conv_1", "profile_predictions_0", "profile_predictions_1"},
+                 true);
     DOCTEST_CHECK(holds(refusal_of(path), "BPNet of several tasks"));
     write_groups(path, {"main_conv_0", "main_conv_0_relu_cr"}, true);
     DOCTEST_CHECK(holds(refusal_of(path), "without pre-activation"));
@@ -128,14 +133,16 @@ DOCTEST_TEST_CASE("file_kind: an archive's members, and the command that unpacks
                       long_name = "./" + std::string(120, 'x') + "/model.chrombpnet_nobias.fold_0.h5";
     const fs::path path = folder / "ENCFF142IOR.tar.gz";
     const std::string end(1024, '\0');
-    write_gzip(path, tar_member("./fold_0/", "", '5') + tar_member(bias, std::string(700, 'b')) + tar_member(nobias, "n") + end);
+    write_gzip(path, tar_member("./fold_0/", "", '5') + tar_member(bias, std::string(700, 'b')) +
+                         tar_member(nobias, "n") + end);
     std::string message = refusal_of(path);
     DOCTEST_CHECK(holds(message, "'" + bias + "', '" + nobias + "'"));
     DOCTEST_CHECK(message.ends_with("tar -xf '" + path.string() + "' '" + nobias + "'"));
     write_gzip(path, tar_member("././@LongLink", long_name, 'L') + tar_member("./xxx", "n") + end);
     DOCTEST_CHECK(refusal_of(path).ends_with("'" + long_name + "'"));
     write_file(folder / "plain.tar", tar_member("a.tar", "n") + end);
-    DOCTEST_CHECK(holds(refusal_of(folder / "plain.tar"), "archive without .h5 files, perhaps with a SavedModel"));
+    DOCTEST_CHECK(
+        holds(refusal_of(folder / "plain.tar"), "archive without .h5 files, perhaps with a SavedModel"));
     write_gzip(path, "text");
     DOCTEST_CHECK(holds(refusal_of(path), "unpack it first"));
     write_file(path, read_file(path).substr(0, 12));

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of Keras that were changed: what is read all the same, and what is refused.
-#include "bigbird/networks/files/profile_model.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/networks/files/profile_model.hpp"
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -20,7 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string first = "model_weights/wo_bias_bpnet_1st_conv", kernel = first + "/wo_bias_bpnet_1st_conv/kernel:0",
+const std::string first = "model_weights/wo_bias_bpnet_1st_conv",
+                  kernel = first + "/wo_bias_bpnet_1st_conv/kernel:0",
                   bias = first + "/wo_bias_bpnet_1st_conv/bias:0";
 
 /// A copy of a fixture that is changed through HDF5.
@@ -36,7 +39,9 @@ public:
     fs::path path() const { return folder_ / "model.h5"; }
     hid_t file() const { return file_; }
 
-    void remove(const std::string& name) const { DOCTEST_REQUIRE(H5Ldelete(file_, name.c_str(), H5P_DEFAULT) >= 0); }
+    void remove(const std::string& name) const {
+        DOCTEST_REQUIRE(H5Ldelete(file_, name.c_str(), H5P_DEFAULT) >= 0);
+    }
 
     std::string config() const {
         const hid_t attribute = H5Aopen(file_, "model_config", H5P_DEFAULT), type = H5Aget_type(attribute);
@@ -73,7 +78,8 @@ public:
     }
 
     /// Replaces a dataset by one of other properties, type or shape, of zeros.
-    void replace(const std::string& name, std::vector<hsize_t> shape, hid_t type, hid_t properties = H5P_DEFAULT) const {
+    void replace(const std::string& name, std::vector<hsize_t> shape, hid_t type,
+                 hid_t properties = H5P_DEFAULT) const {
         remove(name);
         const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
         const hid_t made = H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
@@ -111,23 +117,19 @@ DOCTEST_TEST_CASE("keras_file: the sizes of each fixture, from its shapes and de
     const auto shape = [](const char* file, std::size_t part = 0) {
         return read_profile_model(test_data(std::string("models/profiles/") + file)).parts.at(part).shape;
     };
-    DOCTEST_CHECK(shape("chrombpnet_nobias.h5") ==
-                  networks::ProfileShape{.filters = 6, .layers = 3, .input = 266, .output = 90, .counts = 218});
-    DOCTEST_CHECK(shape("bias.h5") ==
-                  networks::ProfileShape{.filters = 4, .layers = 2, .input = 266, .output = 90, .counts = 234});
-    DOCTEST_CHECK(shape("chrombpnet_other.h5") == networks::ProfileShape{.filters = 5,
-                                                                         .layers = 4,
-                                                                         .head = 25,
-                                                                         .input = 331,
-                                                                         .output = 101,
-                                                                         .counts = 251});
-    DOCTEST_CHECK(shape("chrombpnet_other.h5", 1) == networks::ProfileShape{.filters = 3,
-                                                                            .layers = 1,
-                                                                            .stem = 11,
-                                                                            .head = 35,
-                                                                            .input = 331,
-                                                                            .output = 101,
-                                                                            .counts = 317});
+    DOCTEST_CHECK(
+        shape("chrombpnet_nobias.h5") ==
+        networks::ProfileShape{.filters = 6, .layers = 3, .input = 266, .output = 90, .counts = 218});
+    DOCTEST_CHECK(
+        shape("bias.h5") ==
+        networks::ProfileShape{.filters = 4, .layers = 2, .input = 266, .output = 90, .counts = 234});
+    DOCTEST_CHECK(shape("chrombpnet_other.h5") ==
+                  networks::ProfileShape{
+                      .filters = 5, .layers = 4, .head = 25, .input = 331, .output = 101, .counts = 251});
+    DOCTEST_CHECK(
+        shape("chrombpnet_other.h5", 1) ==
+        networks::ProfileShape{
+            .filters = 3, .layers = 1, .stem = 11, .head = 35, .input = 331, .output = 101, .counts = 317});
     const ProfileModel other = read_profile_model(test_data("models/profiles/chrombpnet_other.h5"));
     DOCTEST_CHECK(other.source["bias_model"] == "functional_7");
     DOCTEST_CHECK(other.source["keras_version"] == "2.4.0");
@@ -139,7 +141,8 @@ DOCTEST_TEST_CASE("keras_file: a file of save_weights() has the authors' usual l
     const TempDir folder;
     const fs::path path = folder / "weights.h5";
     {
-        const hid_t from = H5Fopen(test_data("models/profiles/chrombpnet_nobias.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
+        const hid_t from = H5Fopen(test_data("models/profiles/chrombpnet_nobias.h5").c_str(), H5F_ACC_RDONLY,
+                                   H5P_DEFAULT),
                     group = H5Gopen2(from, "model_weights", H5P_DEFAULT),
                     to = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         const auto copy = [](hid_t source, const char* name, const H5L_info_t*, void* target) {
@@ -147,9 +150,11 @@ DOCTEST_TEST_CASE("keras_file: a file of save_weights() has the authors' usual l
         };
         hid_t target = to;
         DOCTEST_REQUIRE(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy, &target) >= 0);
-        const hid_t names = H5Aopen(group, "layer_names", H5P_DEFAULT), type = H5Aget_type(names), space = H5Aget_space(names),
+        const hid_t names = H5Aopen(group, "layer_names", H5P_DEFAULT), type = H5Aget_type(names),
+                    space = H5Aget_space(names),
                     made = H5Acreate2(to, "layer_names", type, space, H5P_DEFAULT, H5P_DEFAULT);
-        std::string bytes(H5Tget_size(type) * static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)), '\0');
+        std::string bytes(H5Tget_size(type) * static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)),
+                          '\0');
         H5Aread(names, type, bytes.data());
         H5Awrite(made, type, bytes.data());
         for (const hid_t attribute : {names, made})
@@ -185,8 +190,10 @@ DOCTEST_TEST_CASE("keras_file: weights that are missing or of another shape") {
     }
     {
         ChangedFile file;
-        file.replace("model_weights/wo_bias_bpnet_2conv/wo_bias_bpnet_2conv/kernel:0", {3, 6, 6}, H5T_IEEE_F32LE);
-        DOCTEST_CHECK(file.read().parts[0].weights.at("layers.1.weight").values == std::vector<float>(3 * 6 * 6, 0.0F));
+        file.replace("model_weights/wo_bias_bpnet_2conv/wo_bias_bpnet_2conv/kernel:0", {3, 6, 6},
+                     H5T_IEEE_F32LE);
+        DOCTEST_CHECK(file.read().parts[0].weights.at("layers.1.weight").values ==
+                      std::vector<float>(3 * 6 * 6, 0.0F));
     }
 }
 
@@ -254,8 +261,9 @@ DOCTEST_TEST_CASE("keras_file: weights in other types, through filters, and else
         H5Pset_shuffle(properties);
         H5Pset_deflate(properties, 1);
     });
-    DOCTEST_CHECK(holds(message_of<InputError>([&] { with([](hid_t properties) { H5Pset_fletcher32(properties); }); }),
-                        "HDF5 filter"));
+    DOCTEST_CHECK(
+        holds(message_of<InputError>([&] { with([](hid_t properties) { H5Pset_fletcher32(properties); }); }),
+              "HDF5 filter"));
     DOCTEST_CHECK(holds(message_of<InputError>([&] {
                             with([](hid_t properties) {
                                 H5Pset_layout(properties, H5D_CONTIGUOUS);
@@ -265,16 +273,34 @@ DOCTEST_TEST_CASE("keras_file: weights in other types, through filters, and else
                         "outside of itself"));
 }
 
+DOCTEST_TEST_CASE("keras_file: weights that are no numbers, and names that are no text") {
+    ChangedFile file;
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    H5Pset_fill_value(properties, H5T_NATIVE_FLOAT, &nan);
+    file.replace(bias, {6}, H5T_IEEE_F32LE, properties);
+    H5Pclose(properties);
+    DOCTEST_CHECK(holds(file.refusal(), "weights that are NaN or infinite (stem.bias)"));
+    const TempDir folder;
+    const fs::path path = folder / "x.h5";
+    const hid_t made = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    H5Gclose(H5Gcreate2(made, "a\nb\x1b[2J", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(made);
+    DOCTEST_CHECK(holds(message_of<InputError>([&] { read_profile_model(path); }), "'a?b?[2J'"));
+}
+
 DOCTEST_TEST_CASE("keras_file: links that lead elsewhere") {
     {
         ChangedFile file;
         file.remove(kernel);
-        DOCTEST_REQUIRE(H5Lcreate_external("/etc/passwd", "/x", file.file(), kernel.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        DOCTEST_REQUIRE(H5Lcreate_external("/etc/passwd", "/x", file.file(), kernel.c_str(), H5P_DEFAULT,
+                                           H5P_DEFAULT) >= 0);
         DOCTEST_CHECK(holds(file.refusal(), "link to data elsewhere, at 'kernel:0'"));
     }
     {
         ChangedFile file;
-        DOCTEST_REQUIRE(H5Lmove(file.file(), first.c_str(), file.file(), "moved", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        DOCTEST_REQUIRE(H5Lmove(file.file(), first.c_str(), file.file(), "moved", H5P_DEFAULT, H5P_DEFAULT) >=
+                        0);
         DOCTEST_REQUIRE(H5Lcreate_soft("/moved", file.file(), first.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0);
         DOCTEST_CHECK(holds(file.refusal(), "link to data elsewhere, at 'wo_bias_bpnet_1st_conv'"));
     }
@@ -296,4 +322,25 @@ DOCTEST_TEST_CASE("keras_file: a file that is cut short, or no HDF5 behind its f
         write_file(folder / "cut.h5", whole.substr(0, size));
         message_of<InputError>([&] { read_profile_model(folder / "cut.h5"); });
     }
+}
+
+DOCTEST_TEST_CASE("keras_file: a file in which bytes are wrong is read or refused") {
+    const TempDir folder;
+    const std::string whole = read_file(test_data("models/profiles/chrombpnet_nobias.h5"));
+    std::uint64_t place = 67;
+    int refused = 0;
+    for (int i = 0; i < 40; ++i) {
+        std::string changed = whole;
+        for (int byte = 0; byte < 8; ++byte) {
+            place = place * 6364136223846793005U + 1442695040888963407U;
+            changed[(place >> 20U) % changed.size()] = static_cast<char>(place >> 56U);
+        }
+        write_file(folder / "x.h5", changed);
+        try {
+            read_profile_model(folder / "x.h5");
+        } catch (const InputError&) {
+            ++refused;
+        }
+    }
+    DOCTEST_CHECK(refused > 0);
 }

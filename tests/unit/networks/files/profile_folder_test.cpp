@@ -54,13 +54,16 @@ DOCTEST_TEST_CASE("profile_folder: descriptions that do not fit") {
     Json task = networks::folder_description(model_of("chrombpnet.h5"))["bigbird_dna"]["task_model"];
     Json other = task;
     other["network"]["parts"]["bias"]["output"] = 88;
-    DOCTEST_CHECK(holds(message_of<InputError>([&] { networks::profile_model_from(other, "x"); }), "parts do not fit"));
+    DOCTEST_CHECK(
+        holds(message_of<InputError>([&] { networks::profile_model_from(other, "x"); }), "parts do not fit"));
     other = task;
     other["network"]["parts"] = Json::object();
-    DOCTEST_CHECK(holds(message_of<InputError>([&] { networks::profile_model_from(other, "x"); }), "parts do not fit"));
+    DOCTEST_CHECK(
+        holds(message_of<InputError>([&] { networks::profile_model_from(other, "x"); }), "parts do not fit"));
     other["network"].erase("family");
     DOCTEST_CHECK(holds(message_of<InputError>([&] { networks::profile_model_from(other, "x"); }), "family"));
-    DOCTEST_CHECK(holds(message_of<InputError>([&] { networks::profile_model_from(Json::array(), "x"); }), "x: "));
+    DOCTEST_CHECK(
+        holds(message_of<InputError>([&] { networks::profile_model_from(Json::array(), "x"); }), "x: "));
 }
 
 DOCTEST_TEST_CASE("profile_folder: the folder has each weight, by its part's name, and the labels") {
@@ -80,9 +83,11 @@ DOCTEST_TEST_CASE("profile_folder: the folder has each weight, by its part's nam
             const Json& entry = header.at(part.name + "." + name);
             DOCTEST_CHECK(entry["dtype"] == "F32");
             DOCTEST_CHECK(entry["shape"] == Json(tensor.shape));
-            const auto begin = entry["data_offsets"][0].get<std::size_t>(), end = entry["data_offsets"][1].get<std::size_t>();
+            const auto begin = entry["data_offsets"][0].get<std::size_t>(),
+                       end = entry["data_offsets"][1].get<std::size_t>();
             DOCTEST_REQUIRE(end - begin == tensor.values.size() * 4);
-            DOCTEST_CHECK(std::memcmp(bytes.data() + 8 + size + begin, tensor.values.data(), end - begin) == 0);
+            DOCTEST_CHECK(std::memcmp(bytes.data() + 8 + size + begin, tensor.values.data(), end - begin) ==
+                          0);
             ++tensors;
         }
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/networks/files/profile_model.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/networks/files/profile_model.hpp"
 
 #include <filesystem>
 
@@ -37,23 +36,25 @@ std::string refusal_with(const char* file, const std::string& from, const std::s
 }  // namespace
 
 DOCTEST_TEST_CASE("torch_models: the sizes of each fixture, from its tensors and attributes") {
-    DOCTEST_CHECK(read_torch("bpnetlite.torch").parts[0].shape ==
-                  ProfileShape{.filters = 5, .layers = 3, .input = 2114, .output = 70, .counts = 144, .groups = {2}});
+    DOCTEST_CHECK(
+        read_torch("bpnetlite.torch").parts[0].shape ==
+        ProfileShape{.filters = 5, .layers = 3, .input = 2114, .output = 70, .counts = 144, .groups = {2}});
     const ProfileModel joined = read_torch("bpnetlite_chrombpnet.torch");
     DOCTEST_CHECK(joined.parts[0].shape ==
                   ProfileShape{.filters = 4, .layers = 2, .input = 2114, .output = 70, .counts = 144});
     DOCTEST_CHECK(joined.parts[1].shape ==
                   ProfileShape{.filters = 3, .layers = 1, .input = 2114, .output = 70, .counts = 2090});
-    DOCTEST_CHECK(read_torch("cherimoya_groups.torch").parts[0].shape == ProfileShape{.trunk = networks::Trunk::cherimoya,
-                                                                                    .filters = 6,
-                                                                                    .layers = 2,
-                                                                                    .head = 1,
-                                                                                    .input = 2114,
-                                                                                    .output = 70,
-                                                                                    .counts = 70,
-                                                                                    .groups = {1, 2},
-                                                                                    .residual_scale = 0.2,
-                                                                                    .expansion = 3});
+    DOCTEST_CHECK(read_torch("cherimoya_groups.torch").parts[0].shape ==
+                  ProfileShape{.trunk = networks::Trunk::cherimoya,
+                               .filters = 6,
+                               .layers = 2,
+                               .head = 1,
+                               .input = 2114,
+                               .output = 70,
+                               .counts = 70,
+                               .groups = {1, 2},
+                               .residual_scale = 0.2,
+                               .expansion = 3});
     DOCTEST_CHECK(read_torch("cherimoya_groups.torch").source["control_tracks"] == 3);
     DOCTEST_CHECK(read_torch("basepairnet.torch").source["class"] == "bpnetlite.bpnet.BasePairNet");
 }
@@ -70,8 +71,14 @@ DOCTEST_TEST_CASE("torch_models: networks that see their padding, or whose parts
                         "trims 48 positions, less than the 49"));
     DOCTEST_CHECK(holds(refusal_with("cherimoya.torch", "M\xfe\x03X", "M\x21\x04X"), "trims 1057 positions"));
     DOCTEST_CHECK(holds(refusal_with("cherimoya.torch", "K\x03X\x0d", "K\x04X\x0d"), "weights of 3 blocks"));
-    DOCTEST_CHECK(holds(refusal_with("cherimoya.torch", "K\x01" "aX", "K\x02" "aX"), "groups of columns"));
-    DOCTEST_CHECK(holds(refusal_with("cherimoya.torch", "linear.weight", "linear.weighs"), "lacks the weights"));
+    DOCTEST_CHECK(holds(refusal_with("cherimoya.torch",
+                                     "K\x01"
+                                     "aX",
+                                     "K\x02"
+                                     "aX"),
+                        "groups of columns"));
+    DOCTEST_CHECK(
+        holds(refusal_with("cherimoya.torch", "linear.weight", "linear.weighs"), "lacks the weights"));
     DOCTEST_CHECK(holds(refusal_with("bpnetlite.torch", "bpnetlite.bpnet\nBPNet", "bpnetlite.bpnet\nOther"),
                         "bpnetlite.bpnet.Other"));
 }

@@ -176,13 +176,31 @@ DOCTEST_TEST_CASE("specs: every value of an option has its word") {
 
 DOCTEST_TEST_CASE("specs: quantities are named, in the order asked for, each once") {
     const std::vector wanted{Quantity::log_odds, Quantity::ref};
-    DOCTEST_CHECK((parse_quantities("log-odds,ref,log-odds", false) == wanted));
-    DOCTEST_CHECK((parse_quantities("log_odds,ref", false) == wanted));
-    DOCTEST_CHECK(parse_quantities("", false).size() == 4);
-    DOCTEST_CHECK(parse_quantities("", true).size() == 6);
-    DOCTEST_CHECK(message_of<ConfigError>([] {
-                      parse_quantities("ref,p", false);
-                  }).starts_with("--write p needs a background of effects"));
+    DOCTEST_CHECK((parse_quantities("log-odds,ref,log-odds", {}) == wanted));
+    DOCTEST_CHECK((parse_quantities("log_odds,ref", {}) == wanted));
+    const auto names = [](const EffectKinds& kinds) {
+        std::string all;
+        for (const Quantity quantity : parse_quantities("", kinds))
+            all += std::string(to_string(quantity)) + " ";
+        return all;
+    };
+    DOCTEST_CHECK(names({}) == "ref alt difference log_odds ");
+    DOCTEST_CHECK(names({.ranked = true}) == "ref alt difference log_odds quantile p ");
+    DOCTEST_CHECK(names({.profiles = true}) == "ref alt difference log_odds log2_fold_change jsd ");
+    DOCTEST_CHECK(names({true, true, true}) ==
+                  "ref alt difference log_odds log2_fold_change jsd quantile p active_allele_quantile ");
+    const auto refusal = [](const std::string& words, const EffectKinds& kinds) {
+        return message_of<ConfigError>([&] { parse_quantities(words, kinds); });
+    };
+    DOCTEST_CHECK(refusal("ref,p", {}).starts_with("--write p needs a background of effects"));
+    DOCTEST_CHECK(refusal("jsd", {.ranked = true}) ==
+                  "--write jsd is for models that give profiles: leave it out");
+    DOCTEST_CHECK(
+        refusal("log2-fold-change", {}).starts_with("--write log2-fold-change is for models that give"));
+    DOCTEST_CHECK(
+        refusal("active-allele-quantile", {.ranked = true, .profiles = true}) ==
+        "--write active-allele-quantile needs a background with peaks: make one with build-background "
+        "--regions and give it as --background");
     DOCTEST_CHECK(to_string(Quantity::log_odds) == "log_odds");
 }
 
@@ -202,7 +220,8 @@ DOCTEST_TEST_CASE("specs: other quantities are refused") {
     spec.quantities = "ref,beta";
     DOCTEST_CHECK(
         testing::message_of<ConfigError>([&] { spec.validate(); }) ==
-        "--write takes ref, alt, difference, log_odds, quantile and p, separated by commas, not 'beta'");
+        "--write takes ref, alt, difference, log_odds, quantile and p, of models that give profiles also "
+        "log2_fold_change, jsd and active_allele_quantile, separated by commas, not 'beta'");
 }
 
 DOCTEST_TEST_CASE("specs: strands have the words that predict-* has, or none") {

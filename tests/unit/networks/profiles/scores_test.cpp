@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/networks/profiles/profile_cases.hpp"
+
+#include "bigbird/bins/stem.hpp"
+#include "bigbird/networks/profiles/profile_network.hpp"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <doctest/doctest.h>
+
+using namespace bigbird;
+using namespace profile_oracle;
+
+namespace {
+
+at::Tensor codes_tensor(const std::vector<std::uint8_t>& codes) {
+    return at::tensor(at::ArrayRef<std::uint8_t>(codes), at::kByte);
+}
+
+double apart(const at::Tensor& found, const std::vector<double>& expected) {
+    const at::Tensor as_double = found.to(at::kDouble).contiguous().view(-1);
+    REQUIRE(as_double.numel() == std::ssize(expected));
+    double most = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        most = std::max(most, std::abs(as_double.const_data_ptr<double>()[i] - expected[i]));
+    return most;
+}
+
+std::vector<at::Tensor> windows_of(const ProfileShape& shape, std::int64_t count) {
+    std::vector<at::Tensor> windows;
+    for (std::int64_t w = 0; w < count; ++w)
+        windows.push_back(codes_tensor(random_codes(shape.input, static_cast<unsigned>(100 + w))));
+    return windows;
+}
+
+}  // namespace
+
+TEST_CASE("forward() and scores() give the oracle's heads") {
+    for (const Case& c : cases()) {
+        CAPTURE(c.name);
+        const ProfileNet network(c.model);
+        const std::vector<std::uint8_t> codes = random_codes(network->shape().input, 3);
+        const Heads expected = heads_of(c.model, codes);
+        const at::Tensor window = codes_tensor(codes).unsqueeze(0);
+        const at::NoGradGuard no_gradients;
+        const ProfileHeads twin = network->forward(bins::base_channels(window)),
+                           fast = network->scores(window);
+        CHECK(twin.profile.sizes() ==
+              at::IntArrayRef{1, network->shape().output, network->shape().columns()});
+        CHECK(twin.profile.sizes() == fast.profile.sizes());
+        CHECK(twin.counts.sizes() == fast.counts.sizes());
+        CHECK(apart(twin.profile, expected.profile) < 1e-5);
+        CHECK(apart(twin.counts, expected.counts) < 1e-5);
+        CHECK(apart(fast.profile, expected.profile) < 1e-5);
+        CHECK(apart(fast.counts, expected.counts) < 1e-5);
+    }
+}
+
+TEST_CASE("scores() of a window depend neither on the others nor on threads") {
+    const int threads = at::get_num_threads();
+    for (const Case& c : cases()) {
+        CAPTURE(c.name);
+        const ProfileNet network(c.model);
+        const std::vector<at::Tensor> windows = windows_of(network->shape(), 5);
+        at::set_num_threads(1);
+        std::vector<at::Tensor> profiles, counts;
+        for (const at::Tensor& window : windows) {
+            const ProfileHeads heads = network->scores(window.unsqueeze(0));
+            profiles.push_back(heads.profile);
+            counts.push_back(heads.counts);
+        }
+        for (const int of : {1, 2, 3}) {
+            at::set_num_threads(of);
+            for (const std::int64_t count : {1, 5}) {
+                const ProfileHeads heads = network->scores(at::stack(windows).narrow(0, 0, count));
+                CHECK(at::equal(heads.profile, at::cat(profiles).narrow(0, 0, count)));
+                CHECK(at::equal(heads.counts, at::cat(counts).narrow(0, 0, count)));
+            }
+        }
+    }
+    at::set_num_threads(threads);
+}
+
+TEST_CASE("scores() follow changed weights") {
+    const ProfileNet network(cases().front().model);
+    const at::NoGradGuard no_gradients;
+    const at::Tensor window = windows_of(network->shape(), 1).front().unsqueeze(0);
+    const at::Tensor before = network->scores(window).counts;
+    network->output_bias().add_(1);
+    CHECK(at::allclose(network->scores(window).counts, before + 1));
+}
+
+TEST_CASE("EditedProfile gives scores() of edited windows to the last bit") {
+    for (const Case& c : cases()) {
+        CAPTURE(c.name);
+        const ProfileNet network(c.model);
+        const std::int64_t input = network->shape().input;
+        std::vector<std::uint8_t> codes = random_codes(input, 5);
+        codes[static_cast<std::size_t>(input / 2)] = 4;
+        std::vector<bins::Substitution> edits;
+        for (std::int64_t at = 0; at < input;
+             at += (at < 24 || at > input - 24 || std::abs(at - input / 2) < 3) ? 1 : 7)
+            edits.push_back({at, static_cast<std::uint8_t>((codes[static_cast<std::size_t>(at)] + 1) % 5)});
+        edits.push_back({input / 2, codes[static_cast<std::size_t>(input / 2)]});
+        std::vector<at::Tensor> windows;
+        for (const bins::Substitution& edit : edits) {
+            windows.push_back(codes_tensor(codes));
+            windows.back()[edit.at] = edit.code;
+        }
+        const EditedProfile edited(network, codes_tensor(codes));
+        const ProfileHeads expected = network->scores(at::stack(windows)), found = edited.heads(edits, true),
+                           whole = network->scores(codes_tensor(codes).unsqueeze(0));
+        CHECK(at::equal(found.profile, expected.profile));
+        CHECK(at::equal(found.counts, expected.counts));
+        CHECK(at::equal(edited.heads().profile, whole.profile));
+        CHECK(at::equal(edited.heads().counts, whole.counts));
+        const ProfileHeads counts_only = edited.heads(std::span(edits).last(4), false);
+        CHECK_FALSE(counts_only.profile.defined());
+        CHECK(at::equal(counts_only.counts, expected.counts.narrow(0, std::ssize(edits) - 4, 4)));
+        CHECK(edited.heads({}, true).profile.size(0) == 0);
+    }
+}
