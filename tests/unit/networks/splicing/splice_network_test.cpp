@@ -213,9 +213,9 @@ DOCTEST_TEST_CASE("splice_network: edits equal complete passes over the edited s
 
 DOCTEST_TEST_CASE("splice_network: edits of a long stretch are cut into parts, each where outputs need it") {
     const SpliceNetwork network = network_in(test_data("models/splicing/pangolin"));
-    const auto codes = random_codes(200'000, 4);
+    const auto codes = random_codes(150'000, 4);
     std::vector<SpliceEdit> edits;
-    for (const std::int64_t at : {150'000, 40, 65'540, 65'500, 199'900, 100'000}) {
+    for (const std::int64_t at : {149'900, 40, 65'540}) {
         edits.push_back({at,
                          1,
                          {static_cast<std::uint8_t>((codes[static_cast<std::size_t>(at)] + 1) % 4)},

@@ -23,7 +23,7 @@ using bins::Vec;
 constexpr int vectors = lanes == 4 ? 4 : static_cast<int>(splice_channels) / lanes;
 constexpr int rows_at_once = lanes == 16 ? 12 : 3;
 /// Rows whose sums stay in the nearest cache while taps_at_once taps are added to all of them.
-constexpr std::int64_t block_rows = 48, taps_at_once = 2;
+constexpr std::int64_t block_rows = 48, taps_at_once = 4;
 
 template <int rows>
 inline void add_taps(const SpliceFilter& filter, const float* x, std::int64_t first, std::int64_t end,
@@ -36,6 +36,7 @@ inline void add_taps(const SpliceFilter& filter, const float* x, std::int64_t fi
         for (std::int64_t t = first; t < end; ++t) {
             const float* weights = filter.weights + t * splice_channels * splice_channels + column;
             const float* from = x + t * filter.dilation * splice_channels;
+#pragma GCC unroll 4
             for (std::int64_t i = 0; i < splice_channels; ++i, weights += splice_channels, ++from) {
                 Vec factor[rows];
                 for (int r = 0; r < rows; ++r)
