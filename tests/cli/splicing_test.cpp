@@ -87,7 +87,7 @@ DOCTEST_TEST_CASE("splicing: annotations of another assembly or form are refused
                                          fixture / "genes.tsv",
                                          "--output",
                                          fixture / "out.vcf"};
-    check_said(run_program(words), 3, "are annotation and reference of one assembly?");
+    check_said(run_program(words), 3, "are both of one assembly?");
     write_file(fixture / "genes.tsv", "chr1\t10\t20\n");
     check_said(run_program(words), 3, "genes.tsv:1: is no row of GTF or GFF3");
     DOCTEST_CHECK_FALSE(fixture.has("out.vcf"));

@@ -5,6 +5,8 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/words.hpp"
+#include "bigbird/genome/regions/assembly_fit.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/annotation_row.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -209,43 +211,44 @@ private:
 // ---- whether genes are of a reference
 
 /// Whether an intron begins with GT and ends with AG on the gene's strand; nullopt where the reference has N.
-std::optional<bool> is_usual_intron(const SpliceGene& gene, const Exon& intron, const std::string& contig,
-                                    std::int64_t length, const genome::ReferenceGenome& reference) {
-    if (intron.end > length || intron.begin < 0) return false;
-    const std::string ends = reference.fetch({contig, intron.begin, intron.begin + 2}) +
-                             reference.fetch({contig, intron.end - 2, intron.end});
+std::optional<bool> is_usual_intron(const SpliceGene& gene, const genome::Interval& intron,
+                                    const genome::ReferenceGenome& reference) {
+    const std::string ends = reference.fetch({intron.contig, intron.begin, intron.begin + 2}) +
+                             reference.fetch({intron.contig, intron.end - 2, intron.end});
     if (ends.find('N') != std::string::npos) return std::nullopt;
     return ends == (gene.reverse() ? "CTAC" : "GTAG");
 }
 
-constexpr std::int64_t most_introns = 2000;  ///< that are looked at, evenly spread over the file
-constexpr std::int64_t one_intron_in = 5;
+/// The introns of genes on the reference, with their genes.
+std::vector<std::pair<const SpliceGene*, genome::Interval>> introns_of(
+    const std::vector<SpliceGene>& genes, const genome::ReferenceGenome& reference) {
+    constexpr std::int64_t shortest = 4;
+    std::vector<std::pair<const SpliceGene*, genome::Interval>> introns;
+    for (const SpliceGene& gene : genes)
+        for (std::size_t i = 1; i < gene.exons.size() && reference.find(gene.contig); ++i)
+            if (gene.exons[i].begin >= gene.exons[i - 1].end + shortest)
+                introns.push_back({&gene, {gene.contig, gene.exons[i - 1].end, gene.exons[i].begin}});
+    return introns;
+}
 
-/// Throws InputError if too many introns are unusual; warns instead with `skip_invalid`.
+/// Throws InputError if too many introns do not fit; warns instead with `skip_invalid`.
 void require_introns(const std::vector<SpliceGene>& genes, const std::filesystem::path& path,
                      const genome::ReferenceGenome& reference, bool skip_invalid) {
-    std::vector<std::pair<const SpliceGene*, Exon>> introns;
-    for (const SpliceGene& gene : genes)
-        for (std::size_t i = 1; i < gene.exons.size(); ++i)
-            if (reference.find(gene.contig) && gene.exons[i].begin >= gene.exons[i - 1].end + 4)
-                introns.push_back({&gene, {gene.exons[i - 1].end, gene.exons[i].begin}});
+    constexpr std::int64_t most_introns = 2000;  // that are looked at, evenly spread over the file
+    auto introns = introns_of(genes, reference);
     const std::int64_t step = std::max<std::int64_t>(1, std::ssize(introns) / most_introns);
-    std::int64_t known = 0, usual = 0;
+    genome::AssemblyFit fit;
+    fit.mismatched = "that do not begin with GT and end with AG";
     for (std::int64_t i = 0; i < std::ssize(introns); i += step) {
-        const auto& [gene, intron] = introns[static_cast<std::size_t>(i)];
-        const genome::Contig& contig = reference.contigs()[*reference.find(gene->contig)];
-        const auto is_usual = is_usual_intron(*gene, intron, contig.name, contig.length, reference);
-        known += is_usual ? 1 : 0;
-        usual += is_usual.value_or(false) ? 1 : 0;
+        auto& [gene, intron] = introns[static_cast<std::size_t>(i)];
+        const genome::Fit here = genome::place(intron, reference);
+        const auto usual =
+            here == genome::Fit::inside ? is_usual_intron(*gene, intron, reference) : std::optional(true);
+        if (!usual) continue;
+        fit.add(intron, here, reference);
+        fit.ref_mismatch += *usual ? 0 : 1;
     }
-    if ((known - usual) * one_intron_in <= known) return;
-    const std::string what =
-        std::to_string(known - usual) + " of " + std::to_string(known) +
-        " introns that were looked at are past their contig's end or do not begin with GT and end with AG";
-    if (!skip_invalid)
-        throw InputError(what + ": are annotation and reference of one assembly? --skip-invalid goes on",
-                         path);
-    log_warning("{}: {}", path.string(), what);
+    genome::require_assembly(fit, reference, path.string(), "introns that were looked at", skip_invalid);
 }
 
 }  // namespace

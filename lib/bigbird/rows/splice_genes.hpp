@@ -45,10 +45,9 @@ std::vector<SpliceGene> read_splice_genes(const std::filesystem::path& path);
 /// The genes of a file by position on a reference. Immutable; thread-safe.
 class SpliceGenes {
 public:
-    /// Throws InputError as read_splice_genes(); if no gene is on a contig of the reference; and, unless
-    /// `skip_invalid`, if more than a fifth of the introns are past their contig's end or do not begin with
-    /// GT and end with AG, as in annotations of another assembly. Logs the genes on contigs that the
-    /// reference lacks.
+    /// Throws InputError as read_splice_genes(); if no gene is on a contig of the reference; and as
+    /// genome::require_assembly if introns are past their contig's end, or do not begin with GT and end with
+    /// AG: of annotations of another assembly. Logs the number of genes on contigs of the reference.
     SpliceGenes(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
                 bool skip_invalid = false);
 

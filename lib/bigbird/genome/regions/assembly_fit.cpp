@@ -45,7 +45,7 @@ std::string AssemblyFit::misfits() const {
     };
     add_reason(unknown_contig, " on contigs that the reference lacks (" + foreign_names() + ")");
     add_reason(past_end, " past a contig's end (" + longer + ")");
-    add_reason(ref_mismatch, " whose REF is not the reference's");
+    add_reason(ref_mismatch, " " + mismatched);
     return text;
 }
 

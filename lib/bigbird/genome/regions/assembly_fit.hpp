@@ -25,7 +25,8 @@ struct AssemblyFit {
     };
 
     std::int64_t rows = 0, unknown_contig = 0, past_end = 0;
-    std::int64_t ref_mismatch = 0;                ///< variants whose REF differs from the reference
+    std::int64_t ref_mismatch = 0;  ///< rows whose sequence differs from the reference
+    std::string mismatched = "whose REF is not the reference's";  ///< what they are called
     std::map<std::size_t, End> named;             ///< contigs of the reference that occur in rows, by index
     std::map<std::string, std::int64_t> foreign;  ///< rows on each contig that the reference lacks
     std::string longer;           ///< the first contig that a row goes past, and its length; empty: none

@@ -61,15 +61,16 @@ DOCTEST_TEST_CASE("splice effects: the program prints -0.00 of a largest differe
     DOCTEST_CHECK(text_of(exact_effect(Alleles{}(ref, alt), nullptr)) == "0.00|0.25|0.00|0.00|0|-2|-2|-2");
     // A masked difference below 0, and one that is printed as it is.
     const Numbers lower = acceptors({0.25F, 0.25F, 0.25F, 0.25F, 0.25F});
-    DOCTEST_CHECK(text_of(program_effect(Alleles{}(ref, lower), -2)) ==
-                  "-0.00|0.25|0.00|0.00|-2|-2|-2|-2");
-    DOCTEST_CHECK(text_of(program_effect(Alleles{}(ref, lower), 1)) ==
-                  "-0.25|0.00|0.00|0.00|-2|-2|-2|-2");
+    DOCTEST_CHECK(text_of(program_effect(Alleles{}(ref, lower), -2)) == "-0.00|0.25|0.00|0.00|-2|-2|-2|-2");
+    DOCTEST_CHECK(text_of(program_effect(Alleles{}(ref, lower), 1)) == "-0.25|0.00|0.00|0.00|-2|-2|-2|-2");
 }
 
 DOCTEST_TEST_CASE("splice effects: C's rounding of the float32 difference") {
-    for (const auto& [difference, text] :
-         {std::pair{0.005F, "0.00"}, {0.015F, "0.01"}, {0.025F, "0.03"}, {0.125F, "0.12"}, {0.375F, "0.38"}}) {
+    for (const auto& [difference, text] : {std::pair{0.005F, "0.00"},
+                                           {0.015F, "0.01"},
+                                           {0.025F, "0.03"},
+                                           {0.125F, "0.12"},
+                                           {0.375F, "0.38"}}) {
         const Numbers ref = acceptors({0, 0, 0, 0, 0}), alt = acceptors({difference, 0, 0, 0, 0});
         DOCTEST_CHECK(text_of(program_effect(Alleles{}(ref, alt), std::nullopt)).substr(0, 4) == text);
     }
@@ -94,13 +95,12 @@ DOCTEST_TEST_CASE("splice effects: a deletion has zeros behind the anchor") {
 }
 
 DOCTEST_TEST_CASE("splice effects: a deletion longer than D loses the anchor in the program only") {
-    // 2 D = 4 bases of REF: three are deleted, more than D = 2. The program's window ends D bases behind POS, so
-    // that two positions of the alternative allele are left, and zeros begin before the anchor: a false loss of its
-    // site, the third position.
+    // 2 D = 4 bases of REF: three are deleted, more than D = 2. The program's window ends D bases behind POS,
+    // so that two positions of the alternative allele are left, and zeros begin before the anchor: a false
+    // loss of its site, the third position.
     const Alleles deletion{.ref_length = 4};
-    DOCTEST_CHECK(text_of(program_effect(
-                      deletion(acceptors({0, 0.5F, 0.875F, 0, 0}), acceptors({0, 0.5F})), std::nullopt)) ==
-                  "0.00|0.88|0.00|0.00|-2|0|-2|-2");
+    DOCTEST_CHECK(text_of(program_effect(deletion(acceptors({0, 0.5F, 0.875F, 0, 0}), acceptors({0, 0.5F})),
+                                         std::nullopt)) == "0.00|0.88|0.00|0.00|-2|0|-2|-2");
     // The exact window ends D bases behind REF.
     DOCTEST_CHECK(text_of(exact_effect(deletion(acceptors({0, 0.5F, 0.875F, 0, 0.25F, 0, 0.5F, 0}),
                                                 acceptors({0, 0.5F, 0.875F, 0.75F, 0})),
@@ -122,9 +122,9 @@ DOCTEST_TEST_CASE("splice effects: the program masks the largest, exact masks be
 
 DOCTEST_TEST_CASE("splice effects: exact compares alleles of one length base by base, and joins others") {
     const Alleles two{.ref_length = 2, .alt_length = 2};
-    DOCTEST_CHECK(text_of(exact_effect(two(acceptors({0, 0, 0.5F, 0.25F, 0, 0}),
-                                           acceptors({0, 0, 0.25F, 0.75F, 0, 0.125F})),
-                                       nullptr)) == "0.50|0.25|0.00|0.00|1|0|-2|-2");
+    DOCTEST_CHECK(text_of(exact_effect(
+                      two(acceptors({0, 0, 0.5F, 0.25F, 0, 0}), acceptors({0, 0, 0.25F, 0.75F, 0, 0.125F})),
+                      nullptr)) == "0.50|0.25|0.00|0.00|1|0|-2|-2");
     // Three bases become two: the first has the larger of both, the others none.
     const Alleles shorter{.ref_length = 3, .alt_length = 2};
     DOCTEST_CHECK(text_of(exact_effect(shorter(acceptors({0, 0, 0, 0.5F, 0.25F, 0, 0}),

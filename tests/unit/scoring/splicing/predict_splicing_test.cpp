@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/scoring/splicing/predict_splicing.hpp"
 
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+#include "unit/scoring/splicing/fake_model.hpp"
+
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parts/part_set.hpp"
 #include "bigbird/genome/regions/variant_reader.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
-#include "unit/scoring/splicing/fake_model.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -33,8 +34,9 @@ public:
     SplicedFiles() {
         dna_ = std::string(40, 'A') + "GT" + std::string(36, 'A') + "AG" + std::string(120, 'A');
         write_file(folder_ / "genome.fa", ">1\n" + dna_ + "\n>2\n" + std::string(200, 'A') + "\n");
-        write_file(folder_ / "genes.tsv", "#NAME\tCHROM\tSTRAND\tTX_START\tTX_END\tEXON_START\tEXON_END\n"
-                                          "ONE\t1\t+\t20\t180\t20,80,\t40,180,\nTWO\t1\t+\t30\t50\t30,\t50,\n");
+        write_file(folder_ / "genes.tsv",
+                   "#NAME\tCHROM\tSTRAND\tTX_START\tTX_END\tEXON_START\tEXON_END\n"
+                   "ONE\t1\t+\t20\t180\t20,80,\t40,180,\nTWO\t1\t+\t30\t50\t30,\t50,\n");
         model.set(donors_before_gt);
     }
     fs::path operator/(const std::string& name) const { return folder_ / name; }
@@ -75,15 +77,17 @@ private:
 
 DOCTEST_TEST_CASE("predict splicing: every record in order, an entry per allele and gene, nothing stale") {
     const SplicedFiles fixture;
-    const std::string stale = "##INFO=<ID=SpliceAI,Number=1,Type=Integer,Description=\"old\">\n##contig=<ID=chr1>\n";
-    const auto spec = fixture.spec("chr1\t42\ta\tT\tC,G\t9.5\tPASS\tDP=3;SpliceAI=7\n"
-                                   "chr1\t41\tb\tG\t<DEL>,A\t.\t.\tSpliceAI=8\n"
-                                   "chr1\t41\tc\tGT\tAA,G\t.\t.\t.\n"
-                                   "chr1\t100\td\tA\t.\t.\t.\tSpliceAI=9\n"
-                                   "chr1\t190\te\tA\tC\t.\t.\tSpliceAI=9;END=190\n"
-                                   "chr1\t100\tf\tC\tA\t.\t.\t.\n"
-                                   "7\t100\tg\tC\tA\t.\t.\tSpliceAI=5\n",
-                                   "out.vcf", stale);
+    const std::string stale =
+        "##INFO=<ID=SpliceAI,Number=1,Type=Integer,Description=\"old\">\n##contig=<ID=chr1>\n";
+    const auto spec = fixture.spec(
+        "chr1\t42\ta\tT\tC,G\t9.5\tPASS\tDP=3;SpliceAI=7\n"
+        "chr1\t41\tb\tG\t<DEL>,A\t.\t.\tSpliceAI=8\n"
+        "chr1\t41\tc\tGT\tAA,G\t.\t.\t.\n"
+        "chr1\t100\td\tA\t.\t.\t.\tSpliceAI=9\n"
+        "chr1\t190\te\tA\tC\t.\t.\tSpliceAI=9;END=190\n"
+        "chr1\t100\tf\tC\tA\t.\t.\t.\n"
+        "7\t100\tg\tC\tA\t.\t.\tSpliceAI=5\n",
+        "out.vcf", stale);
     DOCTEST_CHECK(fixture.records(spec) ==
                   "chr1\t42\ta\tT\tC,G\t9.5\tPASS\tDP=3;SpliceAI=C|ONE|0.00|0.00|0.00|0.75|-5|-5|-5|-2,"
                   "C|TWO|0.00|0.00|0.00|0.75|-5|-5|-5|-2,G|ONE|0.00|0.00|0.00|0.75|-5|-5|-5|-2,"
@@ -107,14 +111,16 @@ DOCTEST_TEST_CASE("predict splicing: every record in order, an entry per allele 
 
 DOCTEST_TEST_CASE("predict splicing: statuses in INFO, counts in the report") {
     const SplicedFiles fixture;
-    auto spec = fixture.spec("chr1\t42\ta\tT\tC,<DEL>\t.\t.\tSpliceAI_STATUS=old\n"
-                             "chr1\t100\td\tA\t.\t.\t.\t.\n"
-                             "2\t100\te\tA\tC\t.\t.\t.\n",
-                             "out.vcf");
+    auto spec = fixture.spec(
+        "chr1\t42\ta\tT\tC,<DEL>\t.\t.\tSpliceAI_STATUS=old\n"
+        "chr1\t100\td\tA\t.\t.\t.\t.\n"
+        "2\t100\te\tA\tC\t.\t.\t.\n",
+        "out.vcf");
     spec.quantities = "status";
     DOCTEST_CHECK(fixture.records(spec) ==
-                  "chr1\t42\ta\tT\tC,<DEL>\t.\t.\tSpliceAI=C|ONE|0.00|0.00|0.00|0.75|-5|-5|-5|-2,"
-                  "C|TWO|0.00|0.00|0.00|0.75|-5|-5|-5|-2;SpliceAI_STATUS=C|ok,<DEL>|symbolic\n"
+                  "chr1\t42\ta\tT\tC,<DEL>\t.\t.\tSpliceAI_STATUS=C|ok,<DEL>|symbolic;SpliceAI=C|ONE|0.00|0."
+                  "00|0.00|0.75|-5|-5|-5|-2,"
+                  "C|TWO|0.00|0.00|0.00|0.75|-5|-5|-5|-2\n"
                   "chr1\t100\td\tA\t.\t.\t.\tSpliceAI_STATUS=.|no_alt\n"
                   "2\t100\te\tA\tC\t.\t.\tSpliceAI_STATUS=C|no_gene\n");
     const SpliceReport report = predict_splicing(spec, fixture.model);
@@ -124,12 +130,14 @@ DOCTEST_TEST_CASE("predict splicing: statuses in INFO, counts in the report") {
 
 DOCTEST_TEST_CASE("predict splicing: the modes and the mask differ") {
     const SplicedFiles fixture;
-    auto spec = fixture.spec("chr1\t42\ta\tT\tC\t.\t.\t.\nchr1\t41\tc\tGT\tAA\t.\t.\t.\n"
-                             "chr1\t37\tc\tAAAAGTAAAA\tA\t.\t.\t.\n",
-                             "out.vcf");
+    auto spec = fixture.spec(
+        "chr1\t42\ta\tT\tC\t.\t.\t.\nchr1\t41\tc\tGT\tAA\t.\t.\t.\n"
+        "chr1\t37\tc\tAAAAGTAAAA\tA\t.\t.\t.\n",
+        "out.vcf");
     fs::remove(fixture / "genes.tsv");
-    write_file(fixture / "genes.tsv", "#NAME\tCHROM\tSTRAND\tTX_START\tTX_END\tEXON_START\tEXON_END\n"
-                                      "ONE\t1\t+\t20\t180\t20,80,\t40,180,\n");
+    write_file(fixture / "genes.tsv",
+               "#NAME\tCHROM\tSTRAND\tTX_START\tTX_END\tEXON_START\tEXON_END\n"
+               "ONE\t1\t+\t20\t180\t20,80,\t40,180,\n");
     spec.mask = true;
     // The nearest end of an exon is base 40: the loss there stays.
     DOCTEST_CHECK(fixture.records(spec) ==
@@ -149,14 +157,15 @@ DOCTEST_TEST_CASE("predict splicing: tables have a row per record, allele and ge
     const auto spec = fixture.spec("chr1\t42\ta\tT\tC,*\t.\t.\t.\n2\t100\te\tA\tC\t.\t.\t.\n", "out.tsv");
     predict_splicing(spec, fixture.model);
     const std::string text = read_file(fixture / "out.tsv");
-    DOCTEST_CHECK(text.substr(text.find("#chrom")) ==
-                  "#chrom\tpos\tid\tref\talt\tstatus\tgene\tstrand\tDS_AG\tDS_AL\tDS_DG\tDS_DL\tDP_AG\tDP_AL\tDP_"
-                  "DG\tDP_DL\n"
-                  "chr1\t42\ta\tT\tC\tok\tONE\t+\t0\t0\t0\t0.75\t-5\t-5\t-5\t-2\n"
-                  "chr1\t42\ta\tT\tC\tok\tTWO\t+\t0\t0\t0\t0.75\t-5\t-5\t-5\t-2\n"
-                  "chr1\t42\ta\tT\t*\tsymbolic\tONE\t+\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n"
-                  "chr1\t42\ta\tT\t*\tsymbolic\tTWO\t+\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n"
-                  "2\t100\te\tA\tC\tno_gene\t.\t.\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n");
+    DOCTEST_CHECK(
+        text.substr(text.find("#chrom")) ==
+        "#chrom\tpos\tid\tref\talt\tstatus\tgene\tstrand\tDS_AG\tDS_AL\tDS_DG\tDS_DL\tDP_AG\tDP_AL\tDP_"
+        "DG\tDP_DL\n"
+        "chr1\t42\ta\tT\tC\tok\tONE\t+\t0\t0\t0\t0.75\t-5\t-5\t-5\t-2\n"
+        "chr1\t42\ta\tT\tC\tok\tTWO\t+\t0\t0\t0\t0.75\t-5\t-5\t-5\t-2\n"
+        "chr1\t42\ta\tT\t*\tsymbolic\tONE\t+\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n"
+        "chr1\t42\ta\tT\t*\tsymbolic\tTWO\t+\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n"
+        "2\t100\te\tA\tC\tno_gene\t.\t.\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n");
 }
 
 DOCTEST_TEST_CASE("predict splicing: parts merge to what one run writes, in VCF, BCF and tables") {
@@ -234,6 +243,7 @@ DOCTEST_TEST_CASE("predict splicing: the forecast counts alleles and what was tr
     DOCTEST_CHECK(forecast.alleles == 3);
     DOCTEST_CHECK(forecast.pairs == 4);
     DOCTEST_CHECK(forecast.tried == 4);
-    DOCTEST_CHECK(holds(describe(forecast), "alleles           3 (4 scores of alleles in genes, of which 4 were tried)"));
+    DOCTEST_CHECK(holds(describe(forecast),
+                        "alleles           3 (4 scores of alleles in genes, of which 4 were tried)"));
     DOCTEST_CHECK_FALSE(fs::exists(fixture / "out.vcf"));
 }

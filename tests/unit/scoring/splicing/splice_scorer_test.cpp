@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/scoring/splicing/splice_scorer.hpp"
 
-#include "bigbird/core/error.hpp"
-#include "bigbird/genome/reference/sequence.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/scoring/splicing/fake_model.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,9 +28,11 @@ std::vector<std::uint8_t> codes(const std::string& dna) {
 
 /// What the program does: strings of a window, a pass over each, in one strand's direction.
 std::string program(const FakeModel& model, const std::string& contig, const rows::SpliceGene& gene,
-                    std::int64_t position, const std::string& ref, const std::string& alt, std::int64_t distance) {
+                    std::int64_t position, const std::string& ref, const std::string& alt,
+                    std::int64_t distance) {
     const std::int64_t anchor = context_side + distance, length = 2 * anchor + 1;
-    std::string x_ref = contig.substr(static_cast<std::size_t>(position - anchor), static_cast<std::size_t>(length));
+    std::string x_ref =
+        contig.substr(static_cast<std::size_t>(position - anchor), static_cast<std::size_t>(length));
     for (std::int64_t i = 0; i < length; ++i)
         if (position - anchor + i < gene.begin || position - anchor + i >= gene.end)
             x_ref[static_cast<std::size_t>(i)] = 'N';
@@ -40,7 +43,8 @@ std::string program(const FakeModel& model, const std::string& contig, const row
         if (gene.reverse()) dna = genome::reverse_complement(dna);
         const std::int64_t outputs = std::ssize(dna) - 2 * context_side;
         std::vector<float> values =
-            model.edited(codes(dna), std::vector{networks::SpliceEdit{.begin = 0, .end = outputs}}, 1).front();
+            model.edited(codes(dna), std::vector{networks::SpliceEdit{.begin = 0, .end = outputs}}, 1)
+                .front();
         if (gene.reverse()) {
             std::ranges::reverse(values);  // also the three numbers of each position
             for (std::size_t i = 0; i < values.size(); i += 3)
@@ -48,7 +52,8 @@ std::string program(const FakeModel& model, const std::string& contig, const row
         }
         both.push_back(values);
     }
-    return text_of(program_effect({both[0], both[1], distance, std::ssize(ref), std::ssize(alt)}, std::nullopt));
+    return text_of(
+        program_effect({both[0], both[1], distance, std::ssize(ref), std::ssize(alt)}, std::nullopt));
 }
 
 class Spliced {
@@ -58,7 +63,7 @@ public:
         for (const std::size_t intron : {std::size_t{70}, std::size_t{130}})
             dna.replace(intron, 2, "GT").replace(intron + 38, 2, "AG");
         for (const std::size_t intron : {std::size_t{250}, std::size_t{300}})
-            dna.replace(intron, 2, "CT").replace(intron + 28, 2, "AC");
+            dna.replace(intron, 2, "CT").replace(intron + 26, 2, "AC");
         genome = genome::in_memory_genome({{"c", dna}, {"d", dna}});
         write_file(folder_ / "genes",
                    "#NAME\tCHROM\tSTRAND\tTX_START\tTX_END\tEXON_START\tEXON_END\n"
@@ -76,7 +81,8 @@ public:
         one.alts = std::move(alts);
         return one;
     }
-    std::vector<SpliceRecord> scored(const std::vector<genome::Variant>& variants, const SpliceOptions& options) {
+    std::vector<SpliceRecord> scored(const std::vector<genome::Variant>& variants,
+                                     const SpliceOptions& options) {
         SpliceScorer scorer(model, *genome, *genes, options);
         std::vector<SpliceRecord> records;
         for (const genome::Variant& one : variants)
@@ -88,10 +94,13 @@ public:
     SpliceStatus status(const genome::Variant& one, const SpliceOptions& options = {.distance = 5}) {
         return scored({one}, options).front().alleles.front().status;
     }
-    static const SpliceEffect& effect(const SpliceRecord& record, std::size_t allele = 0, std::size_t gene = 0) {
+    static const SpliceEffect& effect(const SpliceRecord& record, std::size_t allele = 0,
+                                      std::size_t gene = 0) {
         return std::get<SpliceEffect>(record.alleles[allele].genes[gene].effect);
     }
-    std::string other(std::int64_t position) const { return dna[static_cast<std::size_t>(position)] == 'A' ? "C" : "A"; }
+    std::string other(std::int64_t position) const {
+        return dna[static_cast<std::size_t>(position)] == 'A' ? "C" : "A";
+    }
 
     std::string dna;
     FakeModel model;
@@ -129,7 +138,8 @@ DOCTEST_TEST_CASE("splice scorer: stretches give what the program computes windo
     }
 }
 
-DOCTEST_TEST_CASE("splice scorer: two genes on one position, in the order of the annotation; alleles share windows") {
+DOCTEST_TEST_CASE(
+    "splice scorer: two genes on one position, in the order of the annotation; alleles share windows") {
     Spliced fixture;
     const auto records = fixture.scored({fixture.variant(195, 1, {"A", "C", "G", "T"})}, {.distance = 5});
     DOCTEST_CHECK(records[0].alleles.size() == 4);
@@ -217,15 +227,18 @@ DOCTEST_TEST_CASE("splice scorer: exact masks sites of the transcript's introns,
     DOCTEST_CHECK(Spliced::effect(minus.front()).positions[1] == -1);
 }
 
-DOCTEST_TEST_CASE("splice scorer: a stretch is cut at gaps that cost more than a new one, and at its limits") {
+DOCTEST_TEST_CASE(
+    "splice scorer: a stretch is cut at gaps that cost more than a new one, and at its limits") {
     Spliced fixture;
-    fixture.scored({fixture.variant(50, 1, {"A"}), fixture.variant(62, 1, {"A"}), fixture.variant(90, 1, {"A"})},
-                   {.distance = 5});
+    fixture.scored(
+        {fixture.variant(50, 1, {"A"}), fixture.variant(62, 1, {"A"}), fixture.variant(90, 1, {"A"})},
+        {.distance = 5});
     // Windows [45, 56), [57, 68), [85, 96); a gap of at most 0.65 * 4 bases is no cut.
     DOCTEST_CHECK(fixture.model.stretches == std::vector<std::int64_t>{23 + 4, 11 + 4});
     fixture.model.stretches.clear();
-    fixture.scored(std::vector(static_cast<std::size_t>(SpliceScorer::most_jobs + 1), fixture.variant(90, 1, {"A"})),
-                   {.distance = 5});
+    fixture.scored(
+        std::vector(static_cast<std::size_t>(SpliceScorer::most_jobs + 1), fixture.variant(90, 1, {"A"})),
+        {.distance = 5});
     DOCTEST_CHECK(fixture.model.stretches.size() == 2);
 }
 
@@ -236,16 +249,18 @@ DOCTEST_TEST_CASE("splice scorer: other letters are N, numbers must be numbers, 
     DOCTEST_CHECK(text_of(Spliced::effect(as_n[0])) == text_of(Spliced::effect(as_r[0])));
     const std::string bases = fixture.dna.substr(100, 3);
     DOCTEST_CHECK(fixture.scored({fixture.variant(100, 1, {bases})}, {.distance = 5})[0].repeats);
-    DOCTEST_CHECK(fixture.scored({fixture.variant(102, 1, {fixture.dna.substr(102, 1) + fixture.dna.substr(101, 2)})},
-                                 {.distance = 5})[0]
-                      .repeats);
+    DOCTEST_CHECK(
+        fixture
+            .scored({fixture.variant(102, 1, {fixture.dna.substr(102, 1) + fixture.dna.substr(101, 2)})},
+                    {.distance = 5})[0]
+            .repeats);
     DOCTEST_CHECK_FALSE(
-        fixture.scored({fixture.variant(100, 1, {fixture.dna.substr(100, 1) + "NN"})}, {.distance = 5})[0].repeats);
+        fixture.scored({fixture.variant(100, 1, {fixture.dna.substr(100, 1) + "NN"})}, {.distance = 5})[0]
+            .repeats);
     fixture.model.set([](std::span<const std::uint8_t>, std::int64_t) {
         return std::vector<float>{0, NAN, 0};
     });
-    DOCTEST_CHECK(holds(message_of<InputError>([&] {
-                            fixture.scored({fixture.variant(100, 1, {"A"})}, {.distance = 5});
-                        }),
-                        "no numbers"));
+    DOCTEST_CHECK(holds(
+        message_of<InputError>([&] { fixture.scored({fixture.variant(100, 1, {"A"})}, {.distance = 5}); }),
+        "no numbers"));
 }
