@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 namespace {
 
@@ -74,12 +75,21 @@ void set_waiting() {
                       "; it belongs beside bigbird-dna, for the commands that need LibTorch");
 }
 
+/// Runs the commands that need LibTorch, but splice networks, which do not, here.
+struct RunThere {
+    char** argv;
+    template <typename Options>
+    int operator()(const Options& options) const {
+        if constexpr (std::is_same_v<Options, tasks::VariantSpec>)
+            if (options.splicing) return cli::run_splicing(options);
+        exec_tensor_program(argv);
+    }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
     using namespace bigbird::cli;
-    return run_program(argc, argv, [argv](Program& program) {
-        add_commands<true>(
-            program, [argv](const auto&) -> int { exec_tensor_program(argv); }, RunHere{});
-    });
+    return run_program(argc, argv,
+                       [argv](Program& program) { add_commands<true>(program, RunThere{argv}, RunHere{}); });
 }

@@ -90,6 +90,8 @@ void setup_show_attention(Program& program);
 void setup_tokenize(Program& program);
 void setup_train_tokenizer(Program& program);
 int run(const InfoOptions& options);
+/// predict-variants with a splice model.
+int run_splicing(const tasks::VariantSpec& spec);
 
 // ---- commands that need LibTorch; their runners exist only in bigbird-dna-tensors
 void setup_attribute(Program& program, Runner<tasks::AttributeSpec> run);

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
+#include "support/tasks.hpp"
 
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/rows/window.hpp"
+#include "bigbird/scoring/splicing/predict_splicing.hpp"
+
+#include <algorithm>
+#include <cstdio>
 
 namespace bigbird::cli {
 
@@ -29,7 +38,8 @@ void set_scorer(EffectSpec& spec, const std::string& text) {
 /// Adds the options that affect effects.
 void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string& variants) {
     add_value(command, "-m,--model", "DIR", spec.models,
-              "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
+              "Chromatin or promoter model (several: the mean of their scores), one pretrained model, or files and "
+              "folders of splice networks")
         ->required();
     add_component_option(command, spec);
     add_reference_option(command, spec.references);
@@ -52,7 +62,68 @@ void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string&
                      "Continue even if more than 20 % of the rows do not match the reference");
 }
 
+/// The options of splice models.
+void add_splice_options(CLI::App& command, VariantSpec& spec) {
+    constexpr std::int64_t longest_distance = 4999;
+    const HelpGroup in_group(command, "Splice models");
+    add_value(command, "--annotation", "TSV|GTF|GFF3", spec.annotation,
+              "Genes with their exons: SpliceAI's table, or GTF or GFF3, of which one transcript per gene is "
+              "used");
+    add_value(command, "--distance", "BP", spec.distance,
+              "Bases on each side of a variant where splice sites may change",
+              CLI::Range(std::int64_t{0}, longest_distance));
+    command
+        .add_option_function<std::string>(
+            "--mask", [&spec](const std::string& word) { spec.mask = word != "0"; },
+            "Leave out gains at annotated splice sites and losses elsewhere; default: 0, Pangolin: 1")
+        ->expected(0, 1)
+        ->type_name("0|1")
+        ->check(CLI::IsMember({"0", "1", ""}).description(""))
+        ->default_str("");
+    add_choice_option(command, "--mode", spec.mode, tasks::splice_mode_choices,
+                      "Compute scores as the program spliceai does, or without its known faults");
+    only_for(command, "splicing", {"--annotation", "--distance", "--mask", "--mode"});
+    only_for(command, "chromatin", {"--labels", "--scorer"});
+    only_for(command, "promoter", {"--tss"});
+    only_for(command, "pretrained", {"--window"});
+    only_for(command, "chromatin, promoter, pretrained", {"--reverse-complement", "--background"});
+    only_for(command, "profiles", {"--component"});
+}
+
+/// A splice model is known by its annotation, which no other model reads.
+void finish_variants(CLI::App& command, VariantSpec& spec) {
+    spec.splicing = help_notes(command).task == "splicing" || !spec.annotation.empty();
+    if (spec.splicing) {
+        require_given(command, {"--annotation"});
+        if (const auto wrong = option_of_other_task(command, "splicing"))
+            throw ConfigError(*wrong + "; see 'bigbird-dna predict-splicing --help'");
+        const bool stream = std::ranges::find(spec.outputs.paths, "-") != spec.outputs.paths.end();
+        if (stream && !is_given(command, "--format")) spec.outputs.stream = outputs::Kind::variants;
+        return;
+    }
+    for (const char* option : {"--distance", "--mask", "--mode"})
+        if (is_given(command, option))
+            throw ConfigError(std::string(option) + " is for splice models, which need --annotation");
+}
+
 }  // namespace
+
+int run_splicing(const VariantSpec& spec) {
+    if (spec.dry_run) {
+        std::fputs(describe(splicing::forecast_splicing(spec)).c_str(), stdout);
+        return 0;
+    }
+    if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
+    splicing::SpliceReport report;
+    const double seconds = seconds_of([&] { report = splicing::predict_splicing(spec); });
+    log_info("{}; {:.1f} s", describe(report), seconds);
+    if (report.repeats > 0)
+        log_warning(
+            "{} insert a repeat of the bases beside them: a new site there may be the old one; see "
+            "docs/splicing.md",
+            counted(report.repeats, "record"));
+    return 0;
+}
 
 void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     const auto [command, spec] = program.add<BackgroundSpec>(
@@ -88,15 +159,15 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         "between its scores of the two alleles. Of a pretrained model: how likely it finds each allele. "
         "Writes one row per alternative allele, in order: top_label, top_effect and top_p say which label "
         "changes most, by how much, and how often a shuffled variant has an effect as large on any label.",
-        "--model --reference --variants --tss --labels --write --scorer --background --output --shard "
-        "--dry-run --device",
+        "--model --reference --variants --tss --annotation --labels --write --scorer --background --output "
+        "--shard --dry-run --device",
         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
           "../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
          {"How likely a pretrained model finds each allele",
           "--model pretrained --reference ../test_data/genome/22.fa.gz --variants "
           "../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}},
-        std::move(run));
+        std::move(run), finish_variants);
     add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec.labels);
     add_value(command, "--write", "LIST", spec.quantities,
@@ -113,7 +184,20 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         ->group("Output");
     command.add_flag("--dry-run", spec.dry_run,
                      "Only print the expected time and memory, measured on some variants");
+    add_splice_options(command, spec);
     add_compute_options(command, spec);
+    add_alias(
+        command, "splicing",
+        "Score the effects of variants on splicing by SpliceAI's and like networks.\nWrites the records with "
+        "delta scores in INFO SpliceAI, in order, or a row per allele and gene.",
+        {{"The same VCF with INFO SpliceAI, by the files of spliceai's Python package",
+          "--model spliceai/models --reference ../test_data/genome/22.fa.gz --annotation "
+          "spliceai/annotations/grch37.txt --variants ../test_data/variants/1000g.chr22.vcf.gz --output "
+          "spliced.vcf.gz"},
+         {"The same without the program's known faults, by a GTF",
+          "--model spliceai/models --reference ../test_data/genome/22.fa.gz --annotation "
+          "gencode.v19.annotation.gtf.gz --variants ../test_data/variants/1000g.chr22.vcf.gz --mode exact "
+          "--output exact.vcf.gz"}});
 }
 
 }  // namespace bigbird::cli

@@ -74,6 +74,7 @@ int run(const tasks::PredictSpec& spec) {
 }
 
 int run(const tasks::VariantSpec& spec) {
+    if (spec.splicing) return run_splicing(spec);
     if (spec.dry_run) {
         std::fputs(describe(tasks::forecast_variants(spec)).c_str(), stdout);
         return 0;

@@ -11,7 +11,8 @@ namespace bigbird::cli {
 
 void add_alias(CLI::App& command, const std::string& task, const std::string& description,
                std::vector<Example> examples) {
-    const std::string name = command.get_name() + "-" + task;
+    const std::string verb = command.get_name();
+    const std::string name = verb.substr(0, verb.find('-')) + "-" + task;
     for (Example& example : examples)
         example.line = "bigbird-dna " + name + " " + example.line;
     help_notes(command).aliases.push_back({name, task, description, std::move(examples)});

@@ -18,7 +18,8 @@
 
 namespace bigbird::cli {
 
-/// Adds the alias COMMAND-TASK. The lines of `examples` begin behind "bigbird-dna COMMAND-TASK".
+/// Adds the alias VERB-TASK, VERB being the first word of the command's name. The lines of `examples` begin
+/// behind "bigbird-dna VERB-TASK".
 void add_alias(CLI::App& command, const std::string& task, const std::string& description,
                std::vector<Example> examples);
 

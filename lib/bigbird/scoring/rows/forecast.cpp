@@ -6,8 +6,8 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/system/temporary_folder.hpp"
+#include "bigbird/core/system/trial.hpp"
 #include "bigbird/scoring/score_rows.hpp"
-#include "bigbird/scoring/trial.hpp"
 
 #include <algorithm>
 #include <chrono>

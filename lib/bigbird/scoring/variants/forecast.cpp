@@ -2,8 +2,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/system/trial.hpp"
 #include "bigbird/scoring/score_rows.hpp"
-#include "bigbird/scoring/trial.hpp"
 #include "bigbird/scoring/variants/variant_work.hpp"
 
 #include <algorithm>

@@ -104,33 +104,6 @@ std::vector<std::string> header_lines(const rows::Provenance& provenance, bool p
 
 }  // namespace
 
-/// An output whose records VariantFiles writes.
-class VariantSink : public outputs::Sink {
-public:
-    VariantSink(const fs::path& path, Overwrite overwrite, std::shared_ptr<genome::VariantHeader> header,
-                int threads)
-        : writer_(path, overwrite, std::move(header), threads) {}
-    void write(const genome::Variant& variant) {
-        writer_.write(variant);
-        ++records_;
-    }
-    void write(std::span<const rows::Field>, std::span<const float>) override {}
-    std::int64_t records() const override { return records_; }
-    void finish(std::vector<PendingOutput*>& pending) override { writer_.finish(pending); }
-
-private:
-    genome::VariantWriter writer_;
-    std::int64_t records_ = 0;
-};
-
-std::vector<fs::path> variant_paths(const outputs::OutputSpec& outputs) {
-    std::vector<fs::path> paths;
-    std::ranges::copy_if(outputs.paths, std::back_inserter(paths), [&](const fs::path& path) {
-        return outputs::kind_of(path, outputs.stream) == outputs::Kind::variants;
-    });
-    return paths;
-}
-
 VariantFiles::VariantFiles(std::span<const outputs::Column> labels, const std::string& chosen, bool profiles)
     : labels_(info_labels(labels)),
       selection_(chosen.empty() ? fmt::format("the {} of largest effect", most_shown) : chosen),
@@ -140,19 +113,15 @@ VariantFiles::VariantFiles(std::span<const outputs::Column> labels, const std::s
 
 void VariantFiles::open(const outputs::OutputSpec& spec, const rows::Provenance& provenance,
                         rows::VariantRows& rows, outputs::Outputs& outputs, int threads) {
-    const std::vector<fs::path> paths = variant_paths(spec);
+    const std::vector<fs::path> paths = outputs::variant_paths(spec);
     if (paths.empty()) return;
     std::vector<std::string> lines = header_lines(provenance, profiles_);
     lines.push_back("##bigbird-dna_labels=" + selection_);
     for (const auto& [name, value] : spec.options)
         if (value != "auto") lines.push_back("##bigbird-dna_" + name + "=" + value);
     header_ = rows.keep_records(lines);
-    for (const fs::path& path : paths) {
-        auto sink = std::make_unique<VariantSink>(path, spec.overwrite, header_, threads);
-        files_.push_back(sink.get());
-        const bool bcf = genome::variant_format_of(path) == genome::VariantFormat::bcf;
-        outputs.adopt(std::move(sink), path, bcf ? outputs::part_of_bcf : outputs::part_of_vcf);
-    }
+    for (const fs::path& path : paths)
+        files_.push_back(&outputs::adopt_variants(outputs, path, spec.overwrite, header_, threads));
     if (most_labels_ > many_labels) {
         log_warning(
             "each allele gets {} entries in INFO, one per label; for those with the largest effects "
@@ -181,7 +150,7 @@ void VariantFiles::end_record() {
                                                        {"BIGBIRD_TOP_LABEL", top_labels_},
                                                        {"BIGBIRD_TOP_EFFECT", {}, top_effects_},
                                                        {"BIGBIRD_TOP_P", {}, top_ps_}});
-    for (VariantSink* file : files_)
+    for (outputs::VariantSink* file : files_)
         file->write(*record_);
     for (std::string* const text : {&entries_, &top_labels_})
         text->clear();

@@ -2,8 +2,9 @@
 // The records of a run's variants as VCF or BCF, with effects in INFO (FORMAT.md, "Variants with effects").
 #pragma once
 
-#include "bigbird/genome/regions/variant_writer.hpp"
+#include "bigbird/genome/regions/variant_reader.hpp"
 #include "bigbird/outputs/outputs.hpp"
+#include "bigbird/outputs/variant_sink.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/scoring/variants/variant_scorers.hpp"
@@ -16,11 +17,6 @@
 #include <vector>
 
 namespace bigbird::tasks {
-
-/// The outputs that are VCF or BCF.
-std::vector<std::filesystem::path> variant_paths(const outputs::OutputSpec& outputs);
-
-class VariantSink;
 
 /// The outputs of a run that are VCF or BCF. They contain every input record, in order, with more INFO
 /// fields. Not thread-safe.
@@ -50,7 +46,7 @@ private:
     std::size_t most_labels_;
     bool profiles_;
     std::shared_ptr<genome::VariantHeader> header_;
-    std::vector<VariantSink*> files_;                ///< those of the outputs
+    std::vector<outputs::VariantSink*> files_;       ///< those of the outputs
     std::shared_ptr<const genome::Variant> record_;  ///< the record of the current alleles
     std::string entries_, top_labels_;               ///< of the record so far
     std::vector<float> top_effects_, top_sizes_, top_ps_;

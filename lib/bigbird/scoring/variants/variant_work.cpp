@@ -7,7 +7,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/scoring/variants/variant_files.hpp"
+#include "bigbird/outputs/variant_sink.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
@@ -180,9 +180,7 @@ TopEffect EffectRanks::top(const AlleleEffects& effects) const {
 VariantReport predict_variants(const VariantSpec& spec) {
     spec.validate();
     const outputs::OutputSpec output = spec.output_spec();
-    outputs::prepare_outputs(output);
-    for (const fs::path& path : variant_paths(output))
-        genome::prepare_variant_output(path, output.overwrite);
+    outputs::prepare_outputs_with_variants(output);
     require_readable(spec.variants);
     EffectRanks ranks(spec.background, spec.models);
     VariantWork work(spec);

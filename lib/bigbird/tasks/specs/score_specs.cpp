@@ -87,7 +87,11 @@ void EffectSpec::validate() const {
 }
 
 void VariantSpec::validate() const {
-    parse_quantities(quantities, {.ranked = true, .profiles = true, .peaks = true});
+    if (!splicing) parse_quantities(quantities, {.ranked = true, .profiles = true, .peaks = true});
+    if (splicing && !quantities.empty() && quantities != "status")
+        throw ConfigError("--write takes status with a splice model, not '" + quantities + "'");
+    if (splicing && annotation.empty())
+        throw ConfigError("a splice model needs the exons of genes: give --annotation");
     if (outputs.stream != outputs::Kind::table &&
         std::ranges::find(outputs.paths, "-") == outputs.paths.end())
         throw ConfigError("--format is of --output -: the ending of a file tells its format");
@@ -98,6 +102,10 @@ outputs::OutputSpec VariantSpec::output_spec() const {
     outputs::OutputSpec spec = outputs;
     spec.inputs = {{"variants", variants}};
     if (!tss.empty()) spec.inputs.emplace_back("tss", tss);
+    if (splicing) {
+        spec.inputs.emplace_back("annotation", annotation);
+        return spec;
+    }
     spec.options = {{"dtype", dtype}};
     return spec;
 }

@@ -143,12 +143,26 @@ struct EffectSpec : ComputeSpec {
     /// Throws ConfigError if `scorer` and `bins` do not match.
     void validate() const;
 };
+/// Scores of splice variants as the program `spliceai` computes them, with its faults, or without them.
+enum class SpliceMode : std::uint8_t { spliceai, exact };
+/// The values of --mode.
+inline constexpr Choices<SpliceMode, 2> splice_mode_choices{
+    {{SpliceMode::spliceai, "spliceai"}, {SpliceMode::exact, "exact"}}};
+
 /// Settings of predict-variants.
 struct VariantSpec : EffectSpec {
     std::string quantities;            ///< see parse_quantities()
     std::filesystem::path background;  ///< file of build_background(); "": the model folder's own, if any
     bool dry_run = false;              ///< print an estimate of the cost
     outputs::OutputSpec outputs{.tracks = false, .variants = true};  ///< as given; see output_spec()
+
+    bool splicing = false;  ///< whether `models` are splice networks; then `quantities` may be "status"
+    std::filesystem::path annotation;  ///< genes of splice variants (rows::read_splice_genes)
+    std::int64_t distance = 50;        ///< bases on each side of a variant where splice sites may change
+    /// Leave out gains at annotated splice sites and losses elsewhere; unset: only Pangolin's, as its
+    /// program.
+    std::optional<bool> mask{};
+    SpliceMode mode = SpliceMode::spliceai;
 
     /// Throws ConfigError if `quantities` is not valid, if `scorer` and `bins` do not match, or if a format
     /// of standard output is given without such an output.

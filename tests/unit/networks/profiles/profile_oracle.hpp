@@ -12,9 +12,14 @@
 #include <string>
 #include <vector>
 
-namespace profile_oracle {
+namespace bigbird::networks::profile_oracle {
 
-using namespace bigbird::networks;
+using bigbird::networks::ProfileModel;
+using bigbird::networks::ProfilePart;
+using bigbird::networks::ProfileShape;
+using bigbird::networks::StoredTensor;
+using bigbird::networks::Trunk;
+using bigbird::networks::Weights;
 
 /// Without padding: the ranges that fit, if `output` does.
 inline ProfileShape shape_of(Trunk trunk, std::int64_t filters, std::int64_t layers, std::int64_t output,
@@ -222,4 +227,4 @@ inline Heads heads_of(const ProfileModel& model, const std::vector<std::uint8_t>
     return heads;
 }
 
-}  // namespace profile_oracle
+}  // namespace bigbird::networks::profile_oracle

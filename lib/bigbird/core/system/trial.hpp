@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace bigbird::tasks {
+namespace bigbird {
 
 inline constexpr std::int64_t trial_runs = 64, rows_per_run = 64;
 
@@ -15,4 +15,4 @@ std::vector<std::size_t> spread_order(std::size_t count);
 /// Peak memory of this process in bytes.
 std::int64_t most_memory();
 
-}  // namespace bigbird::tasks
+}  // namespace bigbird

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/scoring/trial.hpp"
+#include "bigbird/core/system/trial.hpp"
 
 #include <sys/resource.h>
 
 #include <bit>
 
-namespace bigbird::tasks {
+namespace bigbird {
 
 std::vector<std::size_t> spread_order(std::size_t count) {
     std::vector<std::size_t> order;
@@ -22,4 +22,4 @@ std::int64_t most_memory() {
     return usage.ru_maxrss * 1024;
 }
 
-}  // namespace bigbird::tasks
+}  // namespace bigbird

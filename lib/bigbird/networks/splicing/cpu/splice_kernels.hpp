@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of splicing networks over plain memory, float32, one thread. Rows are positions of 32
+// channels. Each number is summed in an order of its own that no other row changes, so that any cut of the
+// work gives the same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace bigbird::networks {
+
+constexpr std::int64_t splice_channels = 32;
+
+/// y[p] = bias + the sum over taps t and inputs i of x[p + t * dilation][i] * weights[t][i].
+struct SpliceFilter {
+    const float* weights;  ///< (taps, 32 in, 32 out)
+    const float* bias;     ///< (32)
+    std::int64_t taps = 1, dilation = 1;
+};
+
+struct SpliceKernels {
+    /// to[p] = activation(y[p]) for p in [0, count): y, or slope * y where y is negative.
+    void (*convolve)(const SpliceFilter& filter, const float* x, std::int64_t count, float slope, float* to);
+    /// to[p] = base[p] + y[p]; `base` may be `to`.
+    void (*convolve_onto)(const SpliceFilter& filter, const float* x, std::int64_t count, const float* base,
+                          float* to);
+    /// to[p] = activation(x[p] * scale + shift).
+    void (*activate)(const float* scale, const float* shift, float slope, const float* x, std::int64_t count,
+                     float* to);
+};
+
+/// The kernels for this processor (core/system/processor.hpp).
+const SpliceKernels& splice_kernels();
+
+/// The kernels for processors with these instructions, and for all others.
+SpliceKernels splice_kernels_avx2();
+SpliceKernels splice_kernels_avx512();
+SpliceKernels splice_kernels_base();
+
+}  // namespace bigbird::networks

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/networks/splicing/member_pass.hpp"
+
+#include "bigbird/core/parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace bigbird::networks {
+
+namespace {
+
+constexpr std::int64_t block = 1024;  // rows that one thread computes at a time
+
+/// Memory of the calling thread, reused from call to call.
+struct Workspace {
+    SpliceRows rows, skip_rows, stream, next_stream, inner, sums;
+};
+Workspace& workspace() {
+    thread_local Workspace own;
+    return own;
+}
+
+void copy_rows(const float* from, std::int64_t count, float* to) {
+    if (from != to) std::memcpy(to, from, static_cast<std::size_t>(count * splice_channels) * sizeof(float));
+}
+
+template <typename Body>
+void for_blocks(std::int64_t begin, std::int64_t end, int threads, const Body& body) {
+    const std::int64_t blocks = (end - begin + block - 1) / block;
+    parallel_for(blocks, threads, [&](std::int64_t i) {
+        const std::int64_t first = begin + i * block;
+        body(first, std::min(first + block, end));
+    });
+}
+
+}  // namespace
+
+MemberPass::Filter::Filter(const SpliceConvolution& convolution, std::int64_t taps_of_it,
+                           std::int64_t dilation_of_it)
+    : weights(taps_of_it * splice_channels), taps(taps_of_it), dilation(dilation_of_it) {
+    std::ranges::copy(convolution.weights, weights.row(0));
+    std::ranges::copy(convolution.bias, bias.begin());
+}
+
+MemberPass::MemberPass(const SpliceMember& member)
+    : kernels_(splice_kernels()),
+      slope_(member.slope),
+      output_weights_(member.output.weights),
+      output_bias_(member.output.bias),
+      outputs_(member.outputs()) {
+    for (std::size_t letter = 0; letter < letters_.size(); ++letter)
+        for (std::size_t c = 0; c < splice_channels; ++c)
+            letters_[letter][c] = member.input.bias[c] +
+                                  (letter < 4 ? member.input.weights[letter * splice_channels + c] : 0.0F);
+    reach_.push_back(0);
+    for (const SpliceUnit& unit : member.units) {
+        norms_.emplace_back();
+        std::ranges::copy(unit.norm.scale, norms_.back().scale.begin());
+        std::ranges::copy(unit.norm.shift, norms_.back().shift.begin());
+        for (const SpliceConvolution* const convolution : {&unit.first, &unit.second}) {
+            filters_.emplace_back(*convolution, unit.taps, unit.dilation);
+            reach_.push_back(reach_.back() + (unit.taps - 1) / 2 * unit.dilation);
+        }
+    }
+    for (const SpliceSkip& skip : member.skips)
+        skips_.push_back({skip.after, Filter(skip.convolution, 1, 1)});
+}
+
+template <typename Take>
+void MemberPass::Spliced::each(std::int64_t first, std::int64_t last, const Take& take) const {
+    const auto part = [&](const float* rows, std::int64_t from, std::int64_t to) {
+        if (from < to) take(rows, from, to - from);
+    };
+    const std::int64_t left = std::min(last, begin), right = std::max(first, end);
+    if (first < left) part(reference + first * splice_channels, first, left);
+    const std::int64_t from = std::max(first, begin), to = std::min(last, end);
+    if (from < to) part(middle + (from - begin) * splice_channels, from, to);
+    if (right < last) part(reference + (right - shift) * splice_channels, right, last);
+}
+
+const float* MemberPass::Spliced::contiguous(std::int64_t first, std::int64_t last) const {
+    if (last <= begin) return reference + first * splice_channels;
+    if (first >= end) return reference + (first - shift) * splice_channels;
+    return first >= begin && last <= end ? middle + (first - begin) * splice_channels : nullptr;
+}
+
+void MemberPass::first_map(std::span<const std::uint8_t> codes, float* to) const {
+    for (const std::uint8_t code : codes) {
+        std::ranges::copy(letters_[std::min<std::size_t>(code, letters_.size() - 1)], to);
+        to += splice_channels;
+    }
+}
+
+void MemberPass::convolve(std::size_t k, const Spliced& in, const Spliced& base, std::int64_t begin,
+                          std::int64_t end, float* to) const {
+    const std::int64_t half = reach(k + 1) - reach(k);
+    const bool first_of_unit = k % 2 == 0;
+    SpliceRows& rows = workspace().rows;
+    rows.reserve(block + 2 * half);
+    for (; begin < end; begin += block) {
+        const std::int64_t count = std::min(block, end - begin), from = begin - half,
+                           past = begin + count + half;
+        const float* x = first_of_unit ? nullptr : in.contiguous(from, past);
+        if (x == nullptr) {
+            in.each(from, past, [&](const float* source, std::int64_t first, std::int64_t size) {
+                if (first_of_unit) {
+                    const Norm& norm = norms_[k / 2];
+                    kernels_.activate(norm.scale.data(), norm.shift.data(), slope_, source, size,
+                                      rows.row(first - from));
+                } else {
+                    copy_rows(source, size, rows.row(first - from));
+                }
+            });
+            x = rows.row(0);
+        }
+        if (first_of_unit) {
+            kernels_.convolve(filters_[k].view(), x, count, slope_, to);
+        } else {
+            base.each(begin, begin + count, [&](const float* source, std::int64_t first, std::int64_t size) {
+                copy_rows(source, size, to + (first - begin) * splice_channels);
+            });
+            kernels_.convolve_onto(filters_[k].view(), x, count, to, to);
+        }
+        to += count * splice_channels;
+    }
+}
+
+void MemberPass::add_skip(std::int64_t units, const Spliced& map, std::int64_t begin, std::int64_t end,
+                          float* sums) const {
+    const auto skip = std::ranges::find(skips_, units, &Skip::after);
+    if (skip == skips_.end()) return;
+    map.each(begin, end, [&](const float* source, std::int64_t first, std::int64_t count) {
+        float* const to = sums + (first - begin) * splice_channels;
+        if (skip == skips_.begin())
+            kernels_.convolve(skip->filter.view(), source, count, 1.0F, to);
+        else
+            kernels_.convolve_onto(skip->filter.view(), source, count, to, to);
+    });
+}
+
+void MemberPass::probabilities_of(const float* sums, std::int64_t count, float* to) const {
+    const auto n = static_cast<std::size_t>(outputs_);
+    for (std::int64_t p = 0; p < count; ++p, sums += splice_channels, to += n) {
+        for (std::size_t o = 0; o < n; ++o) {
+            float logit = output_bias_[o];
+            for (std::size_t c = 0; c < splice_channels; ++c)
+                logit += sums[c] * output_weights_[c * n + o];
+            to[o] = logit;
+        }
+        const float most = *std::max_element(to, to + n);
+        float sum = 0;
+        for (std::size_t o = 0; o < n; ++o)
+            sum += to[o] = std::exp(to[o] - most);
+        for (std::size_t o = 0; o < n; ++o)
+            to[o] /= sum;
+    }
+}
+
+MemberPass::Kept MemberPass::pass(std::span<const std::uint8_t> codes, int threads, bool keeps) const {
+    const std::int64_t length = std::ssize(codes), margin = reach_.back();
+    Kept kept{.length = length};
+    if (length <= 2 * margin) return kept;
+    for (std::size_t k = 0; k < (keeps ? reach_.size() : 2); ++k)
+        kept.maps.emplace_back(length);
+    const auto map = [&](std::size_t k) { return kept.maps[keeps ? k : k % 2].row(0); };
+    const auto unchanged = [&](std::size_t k) { return Spliced{map(k), length, length, 0, nullptr}; };
+    first_map(codes, map(0));
+    const SpliceRows sums(length - 2 * margin);
+    for (std::size_t k = 0;; ++k) {
+        if (k % 2 == 0)
+            for_blocks(margin, length - margin, threads, [&](std::int64_t begin, std::int64_t end) {
+                add_skip(static_cast<std::int64_t>(k / 2), unchanged(k), begin, end,
+                         sums.row(begin - margin));
+            });
+        if (k == filters_.size()) break;
+        for_blocks(reach(k + 1), length - reach(k + 1), threads, [&](std::int64_t begin, std::int64_t end) {
+            convolve(k, unchanged(k), unchanged(k == 0 ? 0 : k - 1), begin, end,
+                     map(k + 1) + begin * splice_channels);
+        });
+    }
+    kept.probabilities.resize(static_cast<std::size_t>((length - 2 * margin) * outputs_));
+    for_blocks(0, length - 2 * margin, threads, [&](std::int64_t begin, std::int64_t end) {
+        probabilities_of(sums.row(begin), end - begin, kept.probabilities.data() + begin * outputs_);
+    });
+    if (!keeps) kept.maps.clear();
+    return kept;
+}
+
+/// The rows that the edit changes and that the wanted outputs need.
+MemberPass::Spliced MemberPass::changed(std::size_t map, const Kept& kept, const SpliceEdit& edit) const {
+    const std::int64_t r = reach(map), inserted = std::ssize(edit.inserted),
+                       needed = edit.end + context() - r;
+    Spliced rows{kept.maps[map].row(0), std::max(edit.at - r, edit.begin + r), 0, inserted - edit.removed,
+                 nullptr};
+    rows.end = std::max(rows.begin, std::min(edit.at + inserted + r, needed));
+    return rows;
+}
+
+std::vector<float> MemberPass::edited(const Kept& kept, const SpliceEdit& edit) const {
+    Workspace& own = workspace();
+    const std::int64_t margin = reach_.back(), count = edit.end - edit.begin, first = edit.begin + margin;
+    std::vector<float> probabilities(static_cast<std::size_t>(count * outputs_));
+    own.sums.reserve(count);
+    Spliced stream = changed(0, kept, edit), inner{};
+    {
+        const std::int64_t begin = std::max<std::int64_t>(stream.begin - edit.at, 0),
+                           size = stream.end - stream.begin;
+        own.stream.reserve(size);
+        if (size > 0)
+            first_map(std::span(edit.inserted)
+                          .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)),
+                      own.stream.row(0));
+        stream.middle = own.stream.row(0);
+    }
+    for (std::size_t k = 0;; k += 2) {
+        add_skip(static_cast<std::int64_t>(k / 2), stream, first, first + count, own.sums.row(0));
+        if (k == filters_.size()) break;
+        inner = changed(k + 1, kept, edit);
+        own.inner.reserve(inner.end - inner.begin);
+        inner.middle = own.inner.row(0);
+        convolve(k, stream, stream, inner.begin, inner.end, own.inner.row(0));
+        Spliced next = changed(k + 2, kept, edit);
+        own.next_stream.reserve(next.end - next.begin);
+        next.middle = own.next_stream.row(0);
+        convolve(k + 1, inner, stream, next.begin, next.end, own.next_stream.row(0));
+        std::swap(own.stream, own.next_stream);
+        stream = next;
+    }
+    probabilities_of(own.sums.row(0), count, probabilities.data());
+    return probabilities;
+}
+
+}  // namespace bigbird::networks

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes of one member over a stretch, and over a stretch with an edit. Convolutions have no padding: map k,
+// the input of convolution k, exists from reach(k) bases behind the stretch's begin to as many before its
+// end. Even maps are the residual stream between units, odd maps lie within units.
+#pragma once
+
+#include "bigbird/networks/splicing/cpu/splice_kernels.hpp"
+#include "bigbird/networks/splicing/splice_member.hpp"
+#include "bigbird/networks/splicing/splice_network.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace bigbird::networks {
+
+/// Rows of 32 channels, uninitialized, on boundaries of 64 bytes.
+class SpliceRows {
+public:
+    SpliceRows() = default;
+    explicit SpliceRows(std::int64_t rows)
+        : memory_(static_cast<float*>(
+              ::operator new(static_cast<std::size_t>(rows* splice_channels) * sizeof(float), alignment))),
+          rows_(rows) {}
+
+    /// Makes room, and forgets what was there.
+    void reserve(std::int64_t rows) {
+        if (rows > rows_) *this = SpliceRows(rows);
+    }
+    float* row(std::int64_t index) const { return memory_.get() + index * splice_channels; }
+
+private:
+    static constexpr std::align_val_t alignment{64};
+    struct Free {
+        void operator()(float* memory) const noexcept { ::operator delete(memory, alignment); }
+    };
+    std::unique_ptr<float, Free> memory_;
+    std::int64_t rows_ = 0;
+};
+
+class MemberPass {
+public:
+    explicit MemberPass(const SpliceMember& member);
+
+    std::int64_t context() const { return 2 * reach_.back(); }
+    std::int64_t outputs() const { return outputs_; }
+
+    /// All maps of a stretch, a row per base, and what they lead to.
+    struct Kept {
+        std::int64_t length = 0;
+        std::vector<SpliceRows> maps{};
+        std::vector<float> probabilities{};  ///< (length - context, outputs)
+    };
+    Kept keep(std::span<const std::uint8_t> codes, int threads) const { return pass(codes, threads, true); }
+    std::vector<float> probabilities(std::span<const std::uint8_t> codes, int threads) const {
+        return pass(codes, threads, false).probabilities;
+    }
+    /// (end - begin, outputs), to the bit as probabilities() of the edited stretch.
+    std::vector<float> edited(const Kept& kept, const SpliceEdit& edit) const;
+
+private:
+    /// Rows of a map: the reference's before `begin`, those of an edit up to `end`, and behind it the
+    /// reference's again, shifted by as many bases as the edit inserts more than it removes.
+    struct Spliced {
+        const float* reference;
+        std::int64_t begin, end, shift;
+        const float* middle;  ///< row `begin`
+
+        /// Calls take(source, first, count) for each range of rows [first, end) that are together in memory.
+        template <typename Take>
+        void each(std::int64_t first, std::int64_t end, const Take& take) const;
+        const float* contiguous(std::int64_t first, std::int64_t end) const;
+    };
+    struct Filter {
+        SpliceRows weights;
+        std::array<float, splice_channels> bias{};
+        std::int64_t taps = 1, dilation = 1;
+
+        Filter(const SpliceConvolution& convolution, std::int64_t taps_of_it, std::int64_t dilation_of_it);
+        SpliceFilter view() const { return {weights.row(0), bias.data(), taps, dilation}; }
+    };
+    struct Norm {
+        std::array<float, splice_channels> scale{}, shift{};
+    };
+    struct Skip {
+        std::int64_t after;
+        Filter filter;
+    };
+
+    std::int64_t reach(std::size_t map) const { return reach_[map]; }
+    Kept pass(std::span<const std::uint8_t> codes, int threads, bool keeps) const;
+    void first_map(std::span<const std::uint8_t> codes, float* to) const;
+    /// Rows [begin, end) of map k + 1 from map k, `base` being map k - 1, where k is odd.
+    void convolve(std::size_t k, const Spliced& in, const Spliced& base, std::int64_t begin, std::int64_t end,
+                  float* to) const;
+    /// Adds what the skip after `units` makes of rows [begin, end) of its map to `sums`, if there is one.
+    void add_skip(std::int64_t units, const Spliced& map, std::int64_t begin, std::int64_t end,
+                  float* sums) const;
+    void probabilities_of(const float* sums, std::int64_t count, float* to) const;
+    Spliced changed(std::size_t map, const Kept& kept, const SpliceEdit& edit) const;
+
+    const SpliceKernels& kernels_;
+    float slope_;
+    std::array<std::array<float, splice_channels>, 5> letters_{};  ///< map 0, by the base
+    std::vector<Filter> filters_;                                  ///< two of each unit
+    std::vector<Norm> norms_;
+    std::vector<Skip> skips_;
+    std::vector<float> output_weights_, output_bias_;
+    std::int64_t outputs_;
+    std::vector<std::int64_t> reach_;  ///< of each map, from 0 on
+};
+
+}  // namespace bigbird::networks

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/networks/splicing/splice_network.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/networks/splicing/member_pass.hpp"
+#include "bigbird/networks/splicing/splice_files.hpp"
+#include "bigbird/networks/splicing/splice_folder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace bigbird::networks {
+
+namespace fs = std::filesystem;
+
+struct SpliceNetwork::State {
+    SpliceModel model;
+    std::vector<MemberPass> passes;
+    std::int64_t channels = 3;
+};
+
+namespace {
+
+constexpr std::int64_t outputs_of_part = 65'536, bases_of_part = 65'536, tissues_in_all = 4;
+
+/// The mean over members, in their order. Pangolin's members each have a tissue.
+class MemberMean {
+public:
+    MemberMean(std::int64_t positions, std::int64_t channels)
+        : channels_(channels), sums_(static_cast<std::size_t>(positions * channels)) {}
+
+    void add(const SpliceMember& member, std::span<const float> probabilities) {
+        const auto channels = static_cast<std::size_t>(channels_),
+                   outputs = static_cast<std::size_t>(member.outputs());
+        for (std::size_t p = 0; p * channels < sums_.size(); ++p)
+            if (member.tissue >= 0)
+                sums_[p * channels + static_cast<std::size_t>(member.tissue)] +=
+                    probabilities[p * outputs + 1];
+            else
+                for (std::size_t c = 0; c < channels; ++c)
+                    sums_[p * channels + c] += probabilities[p * outputs + c];
+    }
+
+    std::vector<float> divided(std::span<const SpliceMember> members) && {
+        std::array<float, tissues_in_all> counts{};
+        for (const SpliceMember& member : members)
+            for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c)
+                if (member.tissue < 0 || member.tissue == static_cast<std::int64_t>(c)) ++counts[c];
+        for (std::size_t i = 0; i < sums_.size(); ++i) {
+            sums_[i] /= counts[i % static_cast<std::size_t>(channels_)];
+            if (!std::isfinite(sums_[i]))
+                throw InputError("the splicing network's weights lead to no finite numbers");
+        }
+        return std::move(sums_);
+    }
+
+private:
+    std::int64_t channels_;
+    std::vector<float> sums_;
+};
+
+/// Without the bases that both alleles begin or end with.
+SpliceEdit trimmed(SpliceEdit edit, std::span<const std::uint8_t> codes) {
+    const auto removed =
+        codes.subspan(static_cast<std::size_t>(edit.at), static_cast<std::size_t>(edit.removed));
+    auto& inserted = edit.inserted;
+    std::size_t same = 0;
+    while (same < removed.size() && same < inserted.size() && removed[same] == inserted[same])
+        ++same;
+    std::size_t same_end = 0;
+    while (same + same_end < removed.size() && same + same_end < inserted.size() &&
+           removed[removed.size() - 1 - same_end] == inserted[inserted.size() - 1 - same_end])
+        ++same_end;
+    inserted.erase(inserted.end() - static_cast<std::ptrdiff_t>(same_end), inserted.end());
+    inserted.erase(inserted.begin(), inserted.begin() + static_cast<std::ptrdiff_t>(same));
+    edit.at += static_cast<std::int64_t>(same);
+    edit.removed -= static_cast<std::int64_t>(same + same_end);
+    if (edit.removed == 0 && inserted.empty()) edit.at = edit.begin;
+    return edit;
+}
+
+void require_within(const SpliceEdit& edit, std::int64_t length, std::int64_t context) {
+    const std::int64_t after = length - edit.removed + std::ssize(edit.inserted);
+    if (edit.at < 0 || edit.removed < 0 || edit.removed > length - edit.at || edit.begin < 0 ||
+        edit.end < edit.begin || edit.end > after - context)
+        throw ConfigError("an edit or its outputs are beyond the stretch");
+}
+
+/// Bases of the unchanged stretch that an edit and its outputs need.
+struct NeededBases {
+    std::int64_t begin, end;
+    NeededBases(const SpliceEdit& edit, std::int64_t context) {
+        const std::int64_t past = edit.end + context, shift = std::ssize(edit.inserted) - edit.removed;
+        begin = std::min({edit.at, edit.begin, edit.begin - shift});
+        end = std::max({edit.at + edit.removed, past, past - shift});
+    }
+};
+
+}  // namespace
+
+SpliceNetwork SpliceNetwork::open(std::span<const fs::path> paths) {
+    auto state = std::make_shared<State>();
+    state->model = read_splice_model(paths);
+    for (const SpliceMember& member : state->model.members)
+        state->passes.emplace_back(member);
+    state->channels = state->model.members.front().tissue >= 0 ? tissues_in_all : 3;
+    SpliceNetwork network;
+    network.state_ = std::move(state);
+    return network;
+}
+
+std::int64_t SpliceNetwork::context() const {
+    return state_->passes.front().context();
+}
+std::int64_t SpliceNetwork::channels() const {
+    return state_->channels;
+}
+const std::string& SpliceNetwork::family() const {
+    return state_->model.family;
+}
+const std::string& SpliceNetwork::sha256() const {
+    return state_->model.sha256;
+}
+void SpliceNetwork::write(const fs::path& directory) const {
+    write_splice_folder(state_->model, directory);
+}
+
+std::vector<float> SpliceNetwork::probabilities(std::span<const std::uint8_t> codes, int threads) const {
+    const std::int64_t outputs = std::max<std::int64_t>(std::ssize(codes) - context(), 0);
+    std::vector<float> all;
+    for (std::int64_t first = 0; first < outputs; first += outputs_of_part) {
+        const std::int64_t count = std::min(outputs_of_part, outputs - first);
+        const auto part =
+            codes.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count + context()));
+        MemberMean mean(count, channels());
+        for (std::size_t m = 0; m < state_->passes.size(); ++m)
+            mean.add(state_->model.members[m], state_->passes[m].probabilities(part, threads));
+        const std::vector<float> found = std::move(mean).divided(state_->model.members);
+        all.insert(all.end(), found.begin(), found.end());
+    }
+    return all;
+}
+
+std::vector<std::vector<float>> SpliceNetwork::edited(std::span<const std::uint8_t> codes,
+                                                      std::span<const SpliceEdit> edits, int threads) const {
+    struct Item {
+        SpliceEdit edit;
+        NeededBases needed;
+        std::size_t index;
+    };
+    std::vector<Item> items;
+    for (const SpliceEdit& edit : edits) {
+        require_within(edit, std::ssize(codes), context());
+        const SpliceEdit minimal = trimmed(edit, codes);
+        NeededBases needed(minimal, context());
+        needed.begin = std::max<std::int64_t>(needed.begin, 0);
+        needed.end = std::min<std::int64_t>(needed.end, std::ssize(codes));
+        items.push_back({minimal, needed, items.size()});
+    }
+    std::ranges::stable_sort(items, {}, [](const Item& item) { return item.needed.begin; });
+    std::vector<std::vector<float>> results(edits.size());
+    for (std::size_t first = 0, last = 0; first < items.size(); first = last) {
+        const std::int64_t begin = items[first].needed.begin;
+        std::int64_t end = items[first].needed.end;
+        for (last = first + 1; last < items.size() && items[last].needed.begin < end &&
+                               std::max(end, items[last].needed.end) - begin <= bases_of_part;
+             ++last)
+            end = std::max(end, items[last].needed.end);
+        const auto part =
+            codes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        const std::span group = std::span(items).subspan(first, last - first);
+        std::vector<MemberMean> means;
+        for (Item& item : group) {
+            item.edit.at -= begin;
+            item.edit.begin -= begin;
+            item.edit.end -= begin;
+            means.emplace_back(item.edit.end - item.edit.begin, channels());
+        }
+        for (std::size_t m = 0; m < state_->passes.size(); ++m) {
+            const MemberPass& pass = state_->passes[m];
+            const MemberPass::Kept kept = pass.keep(part, threads);
+            parallel_for(std::ssize(group), threads, [&](std::int64_t i) {
+                const auto at = static_cast<std::size_t>(i);
+                const SpliceEdit& edit = group[at].edit;
+                if (edit.begin == edit.end) return;
+                const bool same = edit.removed == 0 && edit.inserted.empty();
+                const auto stretch = std::span(kept.probabilities);
+                const std::vector<float> own = same ? std::vector<float>() : pass.edited(kept, edit);
+                means[at].add(
+                    state_->model.members[m],
+                    same ? stretch.subspan(static_cast<std::size_t>(edit.begin * pass.outputs()),
+                                           static_cast<std::size_t>((edit.end - edit.begin) * pass.outputs()))
+                         : std::span<const float>(own));
+            });
+        }
+        for (std::size_t i = 0; i < group.size(); ++i)
+            results[group[i].index] = std::move(means[i]).divided(state_->model.members);
+    }
+    return results;
+}
+
+}  // namespace bigbird::networks

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/networks/splicing/cpu/splice_kernels.hpp"
+
+#include "bigbird/core/system/processor.hpp"
+
+#include "support/testing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+#include <vector>
+
+using namespace bigbird::networks;
+
+namespace {
+
+constexpr auto channels = static_cast<std::size_t>(splice_channels);
+
+/// Those that this processor can run.
+std::vector<SpliceKernels> runnable_kernels() {
+    std::vector<SpliceKernels> all{splice_kernels_base()};
+    if (bigbird::processor_instruction_set() >= bigbird::InstructionSet::avx2) all.push_back(splice_kernels_avx2());
+    if (bigbird::processor_instruction_set() >= bigbird::InstructionSet::avx512)
+        all.push_back(splice_kernels_avx512());
+    return all;
+}
+
+std::vector<float> random_numbers(std::size_t count) {
+    static std::mt19937 random(5);
+    std::vector<float> numbers(count);
+    for (float& number : numbers)
+        number = static_cast<float>(random() % 2001) / 1000 - 1;
+    return numbers;
+}
+
+double twin(const SpliceFilter& filter, const std::vector<float>& x, std::size_t row, std::size_t out) {
+    double sum = filter.bias[out];
+    for (std::size_t t = 0; t < static_cast<std::size_t>(filter.taps); ++t)
+        for (std::size_t i = 0; i < channels; ++i)
+            sum += double{x[(row + t * static_cast<std::size_t>(filter.dilation)) * channels + i]} *
+                   filter.weights[(t * channels + i) * channels + out];
+    return sum;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("splice_kernels: convolutions are those of a slow twin, whatever the numbers of rows and taps") {
+    for (const auto& [taps, dilation] : std::array<std::array<std::int64_t, 2>, 4>{{{1, 1}, {3, 7}, {11, 4}, {41, 25}}}) {
+        const auto weights = random_numbers(static_cast<std::size_t>(taps) * channels * channels), bias = random_numbers(channels);
+        const SpliceFilter filter{weights.data(), bias.data(), taps, dilation};
+        for (const std::size_t rows : {std::size_t{1}, std::size_t{13}, std::size_t{48}, std::size_t{101}}) {
+            const auto x = random_numbers((rows + static_cast<std::size_t>((taps - 1) * dilation)) * channels),
+                       base = random_numbers(rows * channels);
+            for (const SpliceKernels& kernels : runnable_kernels()) {
+                std::vector<float> activated(rows * channels), added = base;
+                kernels.convolve(filter, x.data(), static_cast<std::int64_t>(rows), 0.1F, activated.data());
+                kernels.convolve_onto(filter, x.data(), static_cast<std::int64_t>(rows), added.data(), added.data());
+                double largest = 0;
+                for (std::size_t i = 0; i < rows * channels; i += 7) {
+                    const double sum = twin(filter, x, i / channels, i % channels);
+                    largest = std::max({largest, std::abs((sum > 0 ? sum : 0.1 * sum) - activated[i]),
+                                        std::abs(sum + base[i] - added[i])});
+                }
+                DOCTEST_CHECK(largest < 2e-4);
+            }
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("splice_kernels: activation is of the scaled and shifted number") {
+    const auto x = random_numbers(5 * channels), scale = random_numbers(channels), shift = random_numbers(channels);
+    for (const SpliceKernels& kernels : runnable_kernels()) {
+        for (const float slope : {0.0F, 0.1F, 1.0F}) {
+            std::vector<float> found(x.size());
+            kernels.activate(scale.data(), shift.data(), slope, x.data(), 5, found.data());
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const float value = x[i] * scale[i % channels] + shift[i % channels];
+                DOCTEST_CHECK(std::abs(found[i] - (value > 0 ? value : slope * value)) < 1e-6F);
+            }
+        }
+    }
+}
