@@ -13,6 +13,7 @@
 #include <optional>
 
 using namespace bigbird;
+using namespace bigbird::networks;
 using namespace profile_oracle;
 
 namespace {
