@@ -4,7 +4,7 @@
 
 #include "unit/networks/profiles/profile_oracle.hpp"
 
-namespace bigbird::networks::profile_oracle {
+namespace profile_oracle {
 
 inline ProfileModel one(const ProfileShape& shape, unsigned seed) {
     return {.family = "BPNet", .parts = {random_part("", shape, seed)}, .sha256 = {}};
@@ -48,4 +48,4 @@ inline std::vector<Case> cases() {
     };
 }
 
-}  // namespace bigbird::networks::profile_oracle
+}  // namespace profile_oracle

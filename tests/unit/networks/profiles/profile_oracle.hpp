@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace bigbird::networks::profile_oracle {
+namespace profile_oracle {
 
 using bigbird::networks::ProfileModel;
 using bigbird::networks::ProfilePart;
@@ -227,4 +227,4 @@ inline Heads heads_of(const ProfileModel& model, const std::vector<std::uint8_t>
     return heads;
 }
 
-}  // namespace bigbird::networks::profile_oracle
+}  // namespace profile_oracle

@@ -14,7 +14,7 @@
 
 using namespace bigbird;
 using namespace bigbird::networks;
-using namespace bigbird::networks::profile_oracle;
+using namespace profile_oracle;
 
 namespace {
 
