@@ -50,8 +50,8 @@ public:
             bases.insert(at, edit.inserted.begin(), edit.inserted.end());
             std::vector<float>& values = results.emplace_back();
             for (std::int64_t position = edit.begin; position < edit.end; ++position) {
-                const auto of_position =
-                    probabilities_(std::span(bases).subspan(static_cast<std::size_t>(position), 5), channels_);
+                const auto of_position = probabilities_(
+                    std::span(bases).subspan(static_cast<std::size_t>(position), 5), channels_);
                 values.insert(values.end(), of_position.begin(), of_position.end());
             }
             passes += 1;
