@@ -17,7 +17,7 @@ constexpr std::size_t shown_digits = 12;
 std::string symbol_of(std::string name) {
     for (char& letter : name)
         if (static_cast<unsigned char>(letter) <= ' ' ||
-            std::string_view("|%;=,:").find(letter) != std::string_view::npos)
+            std::string_view("|;=,").find(letter) != std::string_view::npos)
             letter = '_';
     return name;
 }
