@@ -139,7 +139,7 @@ DOCTEST_TEST_CASE("splice scorer: stretches give what the program computes windo
 }
 
 DOCTEST_TEST_CASE(
-    "splice scorer: two genes on one position, in the order of the annotation; alleles share windows") {
+    "splice scorer: two genes on one position, in the order of the annotation, whose alleles share windows") {
     Spliced fixture;
     const auto records = fixture.scored({fixture.variant(195, 1, {"A", "C", "G", "T"})}, {.distance = 5});
     DOCTEST_CHECK(records[0].alleles.size() == 4);
