@@ -17,7 +17,7 @@ try:
     from bpnetlite.chrombpnet import ChromBPNet
     from cherimoya import Cherimoya
 except ImportError as missing:
-    print(f"SKIPPED: {missing.name} is not here: pip install torch h5py; pip install --no-deps bpnet-lite==1.1.0 cherimoya==0.3.1 tangermeme==1.6.0")
+    print(f"SKIPPED: {missing.name} is not here: pip install torch h5py pandas tqdm numba figwig memelite; pip install --no-deps bpnet-lite==1.1.0 cherimoya==0.3.1 tangermeme==1.6.0")
     sys.exit(77)
 
 HERE = Path(__file__).resolve().parent
@@ -45,15 +45,23 @@ def keras_files(folder):
     yield folder / "joined.h5", "joined", joined, length
 
 
+def draw_counts(network):
+    """New networks have log counts near 0."""
+    network.linear.weight.data.normal_()
+    network.linear.bias.data += 3
+
+
 def torch_files(folder):
     torch.manual_seed(1)
     for name, network in (("bpnet", BPNet(n_filters=6, n_layers=8, verbose=False)),
                           ("one_strand", BPNet(n_filters=5, n_layers=8, n_outputs=1, n_control_tracks=0, verbose=False)),
-                          ("basepairnet", BasePairNet(n_filters=6, n_layers=8, verbose=False))):
+                          ("basepairnet", BasePairNet(n_filters=6, n_layers=8, trimming=557, verbose=False))):
+        draw_counts(network)
         torch.save(network, folder / f"{name}.torch")
         yield folder / f"{name}.torch", None, ControlWrapper(network), 2114
     for name, sizes in (("cherimoya", {}), ("groups", {"signal_groups": [1, 2], "n_control_tracks": 0, "expansion": 3})):
         network = Cherimoya(n_filters=12, n_layers=9, verbose=False, compile=False, random_state=3, **sizes)
+        draw_counts(network)
         network.save(str(folder / f"{name}.torch"))
         yield folder / f"{name}.torch", None, network, 2114
 

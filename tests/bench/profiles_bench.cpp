@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks of the BPNet family, 2114 bases to 1000, on as many threads as LibTorch takes: whole windows, both
-// alleles of a substitution, and 600 substitutions of the 200 bases in the middle. `product`: the largest
-// rate of LibTorch's products, in multiply-adds per second. BIGBIRD_CPU limits the instruction set.
+// Networks of the BPNet family, 2114 bases to 1000, on as many threads as LibTorch takes: whole windows, and
+// windows with 1, 60 or 600 substitutions. `product`: the largest rate of
+// LibTorch's products, in multiply-adds per second. BIGBIRD_CPU limits the instruction set.
 #include "bigbird/bins/stem.hpp"
 #include "bigbird/networks/profiles/profile_network.hpp"
 
 #include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -40,10 +44,11 @@ void forward(benchmark::State& state, Trunk trunk, bool twin) {
     state.SetItemsProcessed(state.iterations() * state.range(1));
 }
 
-/// The reference and `count` substitutions.
-void edits(benchmark::State& state, std::int64_t count) {
+/// A window and substitutions in it: three of each base in the middle.
+void edits(benchmark::State& state, Trunk trunk) {
     const at::NoGradGuard no_gradients;
-    const ProfileNet network = network_of(Trunk::relu_after, state.range(0));
+    const std::int64_t count = state.range(1);
+    const ProfileNet network = network_of(trunk, state.range(0));
     const at::Tensor codes = random_windows(1, network)[0];
     std::vector<bins::Substitution> each;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -78,8 +83,7 @@ void product(benchmark::State& state) {
 PROFILES_BENCH(forward, relu_after, Trunk::relu_after, false)->ArgsProduct({{512, 64}, {1, 16}});
 PROFILES_BENCH(forward, cherimoya, Trunk::cherimoya, false)->ArgsProduct({{128}, {1, 16}});
 PROFILES_BENCH(forward, twin, Trunk::relu_after, true)->ArgsProduct({{512, 64}, {1, 16}});
-PROFILES_BENCH(edits, one, 1)->Arg(512)->Arg(64);
-PROFILES_BENCH(edits, many, 600)->Arg(512)->Arg(64);
+PROFILES_BENCH(edits, relu_after, Trunk::relu_after)->ArgsProduct({{512, 64}, {1, 60, 600}});
 BENCHMARK(product)->Arg(512)->Arg(1024)->Arg(2048)->UseRealTime()->MeasureProcessCPUTime();
 
 BENCHMARK_MAIN();

@@ -37,9 +37,10 @@ void set_scorer(EffectSpec& spec, const std::string& text) {
 
 /// Adds the options that affect effects.
 void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string& variants) {
-    add_value(command, "-m,--model", "DIR", spec.models,
-              "Chromatin or promoter model (several: the mean of their scores), one pretrained model, or files and "
-              "folders of splice networks")
+    add_value(
+        command, "-m,--model", "DIR", spec.models,
+        "Chromatin or promoter model (several: the mean of their scores), one pretrained model, or files and "
+        "folders of splice networks")
         ->required();
     add_component_option(command, spec);
     add_reference_option(command, spec.references);

@@ -4,6 +4,7 @@
 #include "bigbird/networks/profiles/profile_state.hpp"
 
 #include <ATen/ATen.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <new>
@@ -73,10 +74,14 @@ Floats packed_points(const at::Tensor& weight, std::int64_t columns) {
 }  // namespace
 
 Floats::Floats(std::int64_t size) : size_(size) {
-    constexpr std::int64_t alignment = 64;
-    const std::int64_t bytes = up_to_multiple(std::max<std::int64_t>(size, 1) * 4, alignment);
-    data_.reset(static_cast<float*>(std::aligned_alloc(alignment, static_cast<std::size_t>(bytes))));
+    constexpr std::int64_t huge_page = std::int64_t{1} << 21;
+    const std::int64_t wanted = std::max<std::int64_t>(size, 1) * 4,
+                       alignment = wanted < huge_page ? 64 : huge_page,
+                       bytes = up_to_multiple(wanted, alignment);
+    data_.reset(static_cast<float*>(
+        std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(bytes))));
     if (!data_) throw std::bad_alloc();
+    if (wanted >= huge_page) ::madvise(data_.get(), static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
 }
 
 float* Floats::reserve(std::int64_t size) {

@@ -13,7 +13,7 @@ using bins::jointly;
 
 at::Tensor rectified(const at::Tensor& x) {
     return elementwise(
-        x, [](const at::Tensor& y) { return at::relu(y); }, 0);
+        x, [](const at::Tensor& y) { return at::relu(y); });
 }
 
 at::Tensor gelu_of(const at::Tensor& x) {

@@ -24,7 +24,8 @@ const Architecture& architecture_of(std::string_view name, std::string_view head
             if (known.name == name && known.head == own) return known;
     std::string names(bigbird_name);
     for (const Architecture& known : architectures)
-        if (known.name != bigbird_name && known.training != Training::published && (!task || known.is_for(*task)))
+        if (known.name != bigbird_name && known.training != Training::published &&
+            (!task || known.is_for(*task)))
             names.append(", ").append(known.name);
     throw ConfigError("--architecture '" + std::string(name) + "' is not known; there are " + names);
 }

@@ -14,7 +14,12 @@
 
 namespace profile_oracle {
 
-using namespace bigbird::networks;
+using bigbird::networks::ProfileModel;
+using bigbird::networks::ProfilePart;
+using bigbird::networks::ProfileShape;
+using bigbird::networks::StoredTensor;
+using bigbird::networks::Trunk;
+using bigbird::networks::Weights;
 
 /// Without padding: the ranges that fit, if `output` does.
 inline ProfileShape shape_of(Trunk trunk, std::int64_t filters, std::int64_t layers, std::int64_t output,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/networks/splicing/splice_files.hpp"
 
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
 #include "bigbird/core/error.hpp"
 #include "bigbird/networks/splicing/splice_folder.hpp"
 #include "bigbird/networks/splicing/splice_network.hpp"
-
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <hdf5.h>
 
@@ -51,8 +51,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 fs::path keras_with(const TempDir& folder, const std::string& from, const std::string& to, bool all = false) {
     const fs::path path = folder / "changed.h5";
     fs::copy_file(spliced_models() / "keras/splice1.h5", path, fs::copy_options::overwrite_existing);
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), old = H5Aopen(file, "model_config", H5P_DEFAULT),
-                type = H5Aget_type(old);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT),
+                old = H5Aopen(file, "model_config", H5P_DEFAULT), type = H5Aget_type(old);
     char* text = nullptr;
     DOCTEST_REQUIRE(H5Aread(old, type, static_cast<void*>(&text)) >= 0);
     const std::string changed = replaced(text, from, to, all);
@@ -66,8 +66,8 @@ fs::path keras_with(const TempDir& folder, const std::string& from, const std::s
 }
 
 /// A copy of a file, under another name, with bytes replaced by as many.
-fs::path torch_with(const TempDir& folder, const fs::path& source, const std::string& name, const std::string& from,
-                    const std::string& to) {
+fs::path torch_with(const TempDir& folder, const fs::path& source, const std::string& name,
+                    const std::string& from, const std::string& to) {
     DOCTEST_REQUIRE(from.size() == to.size());
     const fs::path path = folder / name;
     write_file(path, from.empty() ? read_file(source) : replaced(read_file(source), from, to));
@@ -83,10 +83,12 @@ DOCTEST_TEST_CASE("splice_files: Keras graphs of other forms are refused with wh
         bool all = false;
     };
     const std::vector<Row> rows{
-        {R"("activation": "softmax")", R"("activation": "sigmoid")", "has activation \"sigmoid\", not \"softmax\""},
+        {R"("activation": "softmax")", R"("activation": "sigmoid")",
+         "has activation \"sigmoid\", not \"softmax\""},
         {R"("activation": "relu")", R"("activation": "tanh")", "has activation \"tanh\", not \"relu\""},
         {R"("cropping": [40, 40])", R"("cropping": [40, 41])", "it crops unequal ends"},
-        {R"("cropping": [40, 40])", R"("cropping": [50, 50])", "it crops 50 positions at each end, where its convolutions reach 40"},
+        {R"("cropping": [40, 40])", R"("cropping": [50, 50])",
+         "it crops 50 positions at each end, where its convolutions reach 40"},
         {R"("dilation_rate": [4])", R"("dilation_rate": [8])", "has dilation_rate [8], not [4]"},
         {R"("kernel_size": [5])", R"("kernel_size": [7])", "has kernel_size [7], not [5]"},
         {R"("padding": "same")", R"("padding": "causal")", "has padding \"causal\", not \"same\"", true},
@@ -94,11 +96,15 @@ DOCTEST_TEST_CASE("splice_files: Keras graphs of other forms are refused with wh
         {R"("use_bias": true)", R"("use_bias": false)", "has use_bias false, not true", true},
         {R"("epsilon": 0.001)", R"("epsilon": "no")", "has no epsilon"},
         {R"("class_name": "Cropping1D")", R"("class_name": "Flatten")", "its sums are not cropped"},
-        {R"("class_name": "BatchNormalization")", R"("class_name": "LayerNormalization")", "is LayerNormalization, not BatchNormalization"},
+        {R"("class_name": "BatchNormalization")", R"("class_name": "LayerNormalization")",
+         "is LayerNormalization, not BatchNormalization"},
         {R"("class_name": "InputLayer")", R"("class_name": "Embedding")", "is Embedding, not InputLayer"},
-        {R"("output_layers": [[)", R"("output_layers": [["add_1_41", 0, 0], [)", "it has several outputs, or none"},
-        {R"(["conv1d_1_41", 0, 0, {}])", R"(["conv1d_77", 0, 0, {}])", "it lacks the layer 'conv1d_77'", true},
-        {R"(["conv1d_3_41", 0, 0, {}])", R"(["add_4_41", 0, 0, {}])", "is no network of SpliceAI's form", true},
+        {R"("output_layers": [[)", R"("output_layers": [["add_1_41", 0, 0], [)",
+         "it has several outputs, or none"},
+        {R"(["conv1d_1_41", 0, 0, {}])", R"(["conv1d_77", 0, 0, {}])", "it lacks the layer 'conv1d_77'",
+         true},
+        {R"(["conv1d_3_41", 0, 0, {}])", R"(["add_4_41", 0, 0, {}])", "is no network of SpliceAI's form",
+         true},
         {R"("layers")", R"("lagers")", "does not describe its network"}};
     for (const Row& row : rows) {
         DOCTEST_CAPTURE(row.from);
@@ -108,7 +114,8 @@ DOCTEST_TEST_CASE("splice_files: Keras graphs of other forms are refused with wh
         DOCTEST_CHECK(message.starts_with(path.string() + ": "));
         DOCTEST_CHECK(holds(message, row.why));
     }
-    DOCTEST_CHECK(holds(refusal({test_data("models/profiles/bpnet_plain.h5")}), "is no network of SpliceAI's form"));
+    DOCTEST_CHECK(
+        holds(refusal({test_data("models/profiles/bpnet_plain.h5")}), "is no network of SpliceAI's form"));
 }
 
 DOCTEST_TEST_CASE("splice_files: epsilon is each file's own") {
@@ -122,16 +129,20 @@ DOCTEST_TEST_CASE("splice_files: epsilon is each file's own") {
 
 DOCTEST_TEST_CASE("splice_files: damaged and foreign files of torch.save() are refused") {
     const TempDir folder;
-    const fs::path open = spliced_models() / "open/model_1.pt", pangolin = spliced_models() / "pangolin/final.1.0.3.v2";
+    const fs::path open = spliced_models() / "open/model_1.pt",
+                   pangolin = spliced_models() / "pangolin/final.1.0.3.v2";
     struct Row {
         std::string from, to, why;
     };
-    for (const Row& row : std::vector<Row>{
-             {"initial_conv.weight", "initial_conw.weight", "is no splicing network of OpenSpliceAI or Pangolin"},
-             {"final_conv.bias", "final_conv.bios", "lacks the weights 'final_conv.bias'"},
-             {"residual_units.8.conv2.weight", "residual_units.8.conx2.weight", "lacks the weights 'residual_units.8.conv2.weight'"},
-             {"residual_units.9.conv.weight", "residual_units.q.conv.weight", "has weights that splicing networks do not have"},
-             {"batchnorm2.running_var", "batchnorm2.running_vor", "lacks the weights"}}) {
+    for (const Row& row :
+         std::vector<Row>{{"initial_conv.weight", "initial_conw.weight",
+                           "is no splicing network of OpenSpliceAI or Pangolin"},
+                          {"final_conv.bias", "final_conv.bios", "lacks the weights 'final_conv.bias'"},
+                          {"residual_units.8.conv2.weight", "residual_units.8.conx2.weight",
+                           "lacks the weights 'residual_units.8.conv2.weight'"},
+                          {"residual_units.9.conv.weight", "residual_units.q.conv.weight",
+                           "has weights that splicing networks do not have"},
+                          {"batchnorm2.running_var", "batchnorm2.running_vor", "lacks the weights"}}) {
         DOCTEST_CAPTURE(row.from);
         const std::string message = refusal({torch_with(folder, open, "changed.pt", row.from, row.to)});
         DOCTEST_CAPTURE(message);
@@ -142,23 +153,31 @@ DOCTEST_TEST_CASE("splice_files: damaged and foreign files of torch.save() are r
         write_file(folder / "cut.pt", bytes.substr(0, size));
         refusal({folder / "cut.pt"});
     }
-    DOCTEST_CHECK(holds(refusal({torch_with(folder, pangolin, "final.1.1.3", "", "")}), "is no file of Pangolin that scores splice sites"));
-    DOCTEST_CHECK(holds(refusal({torch_with(folder, pangolin, "other.pt", "", "")}), "is no file of Pangolin that scores splice sites"));
-    DOCTEST_CHECK(holds(refusal({test_data("models/profiles/bpnetlite.torch")}), "is no splicing network of OpenSpliceAI or Pangolin"));
+    DOCTEST_CHECK(holds(refusal({torch_with(folder, pangolin, "final.1.1.3", "", "")}),
+                        "is no file of Pangolin that scores splice sites"));
+    DOCTEST_CHECK(holds(refusal({torch_with(folder, pangolin, "other.pt", "", "")}),
+                        "is no file of Pangolin that scores splice sites"));
+    DOCTEST_CHECK(holds(refusal({test_data("models/profiles/bpnetlite.torch")}),
+                        "is no splicing network of OpenSpliceAI or Pangolin"));
     DOCTEST_CHECK(holds(refusal({folder / "nothing.pt"}), "no such file"));
 }
 
 DOCTEST_TEST_CASE("splice_files: members must fit together") {
     const TempDir folder;
-    const fs::path keras = spliced_models() / "keras", open = spliced_models() / "open", pangolin = spliced_models() / "pangolin";
-    DOCTEST_CHECK(holds(refusal<ConfigError>({keras, open}), "is a network of OpenSpliceAI, those before it are of SpliceAI"));
-    DOCTEST_CHECK(holds(refusal<ConfigError>({keras, spliced_models() / "keras3"}), "read different contexts: 80 and 16 bases"));
-    DOCTEST_CHECK(holds(refusal<ConfigError>({pangolin / "final.1.0.3.v2"}), "Pangolin needs members for all four tissues"));
+    const fs::path keras = spliced_models() / "keras", open = spliced_models() / "open",
+                   pangolin = spliced_models() / "pangolin";
+    DOCTEST_CHECK(holds(refusal<ConfigError>({keras, open}),
+                        "is a network of OpenSpliceAI, those before it are of SpliceAI"));
+    DOCTEST_CHECK(holds(refusal<ConfigError>({keras, spliced_models() / "keras3"}),
+                        "read different contexts: 80 and 16 bases"));
+    DOCTEST_CHECK(holds(refusal<ConfigError>({pangolin / "final.1.0.3.v2"}),
+                        "Pangolin needs members for all four tissues"));
     DOCTEST_CHECK(holds(refusal<ConfigError>({}), "a splicing network has 1 to 64 members"));
     DOCTEST_CHECK(holds(refusal({folder.path()}), "holds no splicing networks"));
     const SpliceModel model = read_splice_model(std::array{open});
     DOCTEST_CHECK(model.members.size() == 2);
-    DOCTEST_CHECK(read_splice_model(std::array{open / "model_2.pt", open / "model_1.pt"}).sha256 != model.sha256);
+    DOCTEST_CHECK(read_splice_model(std::array{open / "model_2.pt", open / "model_1.pt"}).sha256 !=
+                  model.sha256);
     for (const fs::path& entry : fs::directory_iterator(pangolin))
         fs::copy_file(entry, folder / entry.filename().string());
     fs::copy_file(pangolin / "final.1.0.3.v2", folder / "final.1.1.3");
@@ -179,7 +198,8 @@ DOCTEST_TEST_CASE("splice_folder: a model folder gives the same bits") {
         for (std::size_t i = 0; i < codes.size(); ++i)
             codes[i] = static_cast<std::uint8_t>(i * i % 11 % 5);
         DOCTEST_CHECK(again.probabilities(codes, 1) == network.probabilities(codes, 1));
-        DOCTEST_CHECK(holds(refusal<ConfigError>({folder.path(), spliced_models() / group}), "a model folder holds all members"));
+        DOCTEST_CHECK(holds(refusal<ConfigError>({folder.path(), spliced_models() / group}),
+                            "a model folder holds all members"));
     }
 }
 
@@ -191,16 +211,18 @@ DOCTEST_TEST_CASE("splice_folder: hostile descriptions and weights are refused")
     struct Row {
         std::string from, to, why;
     };
-    for (const Row& row : std::vector<Row>{{"\"format\": 1", "\"format\": 2", "in a newer form"},
-                                           {"\"taps\": 3", "\"taps\": 5", "lacks the weights 'members.0.units.0.first.weight'"},
-                                           {"\"taps\": 3", "\"taps\": 3000000000000", "lacks the weights"},
-                                           {"\"taps\": 3", "\"taps\": 3.5", "does not describe a splicing network"},
-                                           {"\"dilation\": 1", "\"dilation\": 0", "unexpected width or dilation in unit 1"},
-                                           {"\"dilation\": 1", "\"dilation\": 100000", "unexpected width or dilation in unit 1"},
-                                           {"\"slope\": ", "\"slope\": \"x\", \"y\": ", "does not describe a splicing network"},
-                                           {"\"family\"", "\"familiar\"", "does not describe a splicing network"},
-                                           {"\"skips_after\": [", "\"skips_after\": [77,", "lacks the weights"},
-                                           {"\"skips_after\"", "\"tissue\": 9, \"skips_after\"", "lacks the weights 'members.0.output.weight'"}}) {
+    for (const Row& row : std::vector<Row>{
+             {"\"format\": 1", "\"format\": 2", "in a newer form"},
+             {"\"taps\": 3", "\"taps\": 5", "lacks the weights 'members.0.units.0.first.weight'"},
+             {"\"taps\": 3", "\"taps\": 3000000000000", "lacks the weights"},
+             {"\"taps\": 3", "\"taps\": 3.5", "does not describe a splicing network"},
+             {"\"dilation\": 1", "\"dilation\": 0", "unexpected width or dilation in unit 1"},
+             {"\"dilation\": 1", "\"dilation\": 100000", "unexpected width or dilation in unit 1"},
+             {"\"slope\": ", "\"slope\": \"x\", \"y\": ", "does not describe a splicing network"},
+             {"\"family\"", "\"familiar\"", "does not describe a splicing network"},
+             {"\"skips_after\": [", "\"skips_after\": [77,", "lacks the weights"},
+             {"\"skips_after\"", "\"tissue\": 9, \"skips_after\"",
+              "lacks the weights 'members.0.output.weight'"}}) {
         DOCTEST_CAPTURE(row.to);
         write_file(folder / "config.json", replaced(config, row.from, row.to));
         const std::string message = refusal({folder.path()});

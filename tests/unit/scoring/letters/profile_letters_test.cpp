@@ -135,6 +135,7 @@ DOCTEST_TEST_CASE("attribute: contributions to log counts sum to predict's diffe
     const std::string bed = "c\t1200\t1260\tsite\n", same = "c\t1200\t1260\n";
     for (const Case& one : cases) {
         for (const auto method : {AttributionMethod::deeplift, AttributionMethod::integrated_gradients}) {
+            if (method != AttributionMethod::deeplift && one.model.ends_with(".torch")) continue;  // slow
             DOCTEST_CAPTURE(one.model);
             AttributeSpec spec = fixture.attribution({one.model}, bed);
             spec.component = one.component;

@@ -45,7 +45,7 @@ DOCTEST_TEST_CASE("splice effects: a substitution's largest gains and losses, an
     DOCTEST_CHECK(text_of(exact_effect(Alleles{}(ref, alt), nullptr)) == text_of(effect));
 }
 
-DOCTEST_TEST_CASE("splice effects: the first of equal differences, and -D where nothing differs") {
+DOCTEST_TEST_CASE("splice effects: the first of equal differences, -D where nothing differs") {
     const Numbers none = acceptors({0, 0.5F, 0, 0.5F, 0}), both = acceptors({0, 1, 0, 1, 0});
     DOCTEST_CHECK(text_of(program_effect(Alleles{}(none, both), std::nullopt)) ==
                   "0.50|0.00|0.00|0.00|-1|-2|-2|-2");

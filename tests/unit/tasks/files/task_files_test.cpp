@@ -85,7 +85,8 @@ DOCTEST_TEST_CASE(
                            "standardisation": {}, "link": "softplus"})") == LinkFunction::softplus);
     DOCTEST_CHECK(finding("config.json", R"({"num_labels": 2, "bigbird_dna": {"task_model":
                                              {"task": "chromatin", "link": "probit"}}})") ==
-                  "is damaged: link is logistic, softmax, identity, exponential, softplus, counts or strand_counts, not 'probit'");
+                  "is damaged: link is logistic, softmax, identity, exponential, softplus, counts or "
+                  "strand_counts, not 'probit'");
 }
 
 DOCTEST_TEST_CASE("task_files: labels of bases exclude each other") {

@@ -43,6 +43,15 @@ void stem(const StemWeights& weights, const std::uint16_t* words, std::int64_t c
     }
 }
 
+/// Brings a row near, which is written later if `writes`.
+template <bool writes>
+void fetch_row(const float* from, std::int64_t row) {
+    constexpr std::int64_t line = 16;
+    if (from == nullptr) return;
+    for (std::int64_t c = 0; c < row; c += line)
+        __builtin_prefetch(from + c, writes ? 1 : 0, writes ? 2 : 3);
+}
+
 /// The four rows of a pair at the points: B^T x. Those of one point are `apart` from those of the next.
 template <bool relu>
 void pair_to_points(const float* const* from, std::int64_t dilation, std::int64_t row, std::int64_t apart,
@@ -83,12 +92,16 @@ void convolve(const DilatedLayer& layer, const std::int64_t* pairs, std::int64_t
     const std::int64_t row = layer.row, apart = count * row;
     float* const results = scratch + points * apart;
     for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t tap = -1; tap <= 2 && i + 1 < count; ++tap)
+            fetch_row<false>(from[pairs[i + 1] + tap * layer.dilation], row);
         const auto transform = layer.relu_before ? pair_to_points<true> : pair_to_points<false>;
         transform(from + pairs[i], layer.dilation, row, apart, scratch + i * row);
     }
     const float* rows[most_rows];
     float* sums[most_rows];
     for (std::int64_t p = 0; p < points; ++p) {
+        for (std::int64_t i = 0; p == points - 1 && i < 2 * count; ++i)
+            fetch_row<true>(to[i], row);  // arrives while the last products are computed
         for (std::int64_t i = 0; i < count; ++i) {
             rows[i] = scratch + p * apart + i * row;
             sums[i] = results + p * apart + i * row;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/networks/splicing/cpu/splice_kernels.hpp"
 
-#include "bigbird/core/system/processor.hpp"
-
 #include "support/testing.hpp"
+
+#include "bigbird/core/system/processor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,8 @@ constexpr auto channels = static_cast<std::size_t>(splice_channels);
 /// Those that this processor can run.
 std::vector<SpliceKernels> runnable_kernels() {
     std::vector<SpliceKernels> all{splice_kernels_base()};
-    if (bigbird::processor_instruction_set() >= bigbird::InstructionSet::avx2) all.push_back(splice_kernels_avx2());
+    if (bigbird::processor_instruction_set() >= bigbird::InstructionSet::avx2)
+        all.push_back(splice_kernels_avx2());
     if (bigbird::processor_instruction_set() >= bigbird::InstructionSet::avx512)
         all.push_back(splice_kernels_avx512());
     return all;
@@ -45,17 +46,22 @@ double twin(const SpliceFilter& filter, const std::vector<float>& x, std::size_t
 
 }  // namespace
 
-DOCTEST_TEST_CASE("splice_kernels: convolutions are those of a slow twin, whatever the numbers of rows and taps") {
-    for (const auto& [taps, dilation] : std::array<std::array<std::int64_t, 2>, 4>{{{1, 1}, {3, 7}, {11, 4}, {41, 25}}}) {
-        const auto weights = random_numbers(static_cast<std::size_t>(taps) * channels * channels), bias = random_numbers(channels);
+DOCTEST_TEST_CASE(
+    "splice_kernels: convolutions are those of a slow twin, whatever the numbers of rows and taps") {
+    for (const auto& [taps, dilation] :
+         std::array<std::array<std::int64_t, 2>, 4>{{{1, 1}, {3, 7}, {11, 4}, {41, 25}}}) {
+        const auto weights = random_numbers(static_cast<std::size_t>(taps) * channels * channels),
+                   bias = random_numbers(channels);
         const SpliceFilter filter{weights.data(), bias.data(), taps, dilation};
         for (const std::size_t rows : {std::size_t{1}, std::size_t{13}, std::size_t{48}, std::size_t{101}}) {
-            const auto x = random_numbers((rows + static_cast<std::size_t>((taps - 1) * dilation)) * channels),
+            const auto x = random_numbers((rows + static_cast<std::size_t>((taps - 1) * dilation)) *
+                                          channels),
                        base = random_numbers(rows * channels);
             for (const SpliceKernels& kernels : runnable_kernels()) {
                 std::vector<float> activated(rows * channels), added = base;
                 kernels.convolve(filter, x.data(), static_cast<std::int64_t>(rows), 0.1F, activated.data());
-                kernels.convolve_onto(filter, x.data(), static_cast<std::int64_t>(rows), added.data(), added.data());
+                kernels.convolve_onto(filter, x.data(), static_cast<std::int64_t>(rows), added.data(),
+                                      added.data());
                 double largest = 0;
                 for (std::size_t i = 0; i < rows * channels; i += 7) {
                     const double sum = twin(filter, x, i / channels, i % channels);
@@ -69,7 +75,8 @@ DOCTEST_TEST_CASE("splice_kernels: convolutions are those of a slow twin, whatev
 }
 
 DOCTEST_TEST_CASE("splice_kernels: activation is of the scaled and shifted number") {
-    const auto x = random_numbers(5 * channels), scale = random_numbers(channels), shift = random_numbers(channels);
+    const auto x = random_numbers(5 * channels), scale = random_numbers(channels),
+               shift = random_numbers(channels);
     for (const SpliceKernels& kernels : runnable_kernels()) {
         for (const float slope : {0.0F, 0.1F, 1.0F}) {
             std::vector<float> found(x.size());
