@@ -124,8 +124,8 @@ std::string unknown_word(const CLI::App& program, const std::string& word) {
 }
 
 void require_values(const CLI::App& command) {
-    for (const CLI::Option* option :
-         command.get_options([](const CLI::Option* each) { return !each->empty(); })) {
+    for (const CLI::Option* option : command.get_options(
+             [](const CLI::Option* each) { return !each->empty() && each->get_items_expected_min() > 0; })) {
         for (const std::string& value : option->results())
             if (value.empty()) throw ConfigError(option->get_name() + ": is given without a value");
     }
