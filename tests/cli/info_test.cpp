@@ -32,8 +32,8 @@ DOCTEST_TEST_CASE("info: a published network's file, and the model folder that i
     const TempDir folder;
     const std::string file = test_data("models/profiles/chrombpnet.h5"), made = folder / "made";
     const ProgramResult text = works({"info", file});
-    DOCTEST_CHECK(holds(text.out, "family       ChromBPNet\n"));
-    DOCTEST_CHECK(holds(text.out, "component    joined\n"));
+    DOCTEST_CHECK(holds(text.out, "family         ChromBPNet\n"));
+    DOCTEST_CHECK(holds(text.out, "component      joined\n"));
     DOCTEST_CHECK(holds(text.out, "exp(log count) - 1"));
     works({"info", file, "--output", made});
     const auto of_file = nlohmann::json::parse(works({"info", file, "--json"}).out),

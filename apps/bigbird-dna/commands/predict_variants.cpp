@@ -189,7 +189,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_compute_options(command, spec);
     add_alias(
         command, "splicing",
-        "Score the effects of variants on splicing by SpliceAI's and like networks.\nWrites the records with "
+        "Score the effects of variants on splicing, as SpliceAI does.\nWrites the records with "
         "delta scores in INFO SpliceAI, in order, or a row per allele and gene.",
         {{"The same VCF with INFO SpliceAI, by the files of spliceai's Python package",
           "--model spliceai/models --reference ../test_data/genome/22.fa.gz --annotation "

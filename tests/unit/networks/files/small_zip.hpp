@@ -28,9 +28,9 @@ inline std::string small_zip(const std::vector<std::pair<std::string, std::strin
                                                   number(content.size(), 8) + number(all.size(), 8)
                                             : "";
         const std::size_t size = long_form ? elsewhere : content.size();
-        const auto shared = [&](std::size_t extra_size) {
+        const auto shared = [&, letters = name.size()](std::size_t extra_size) {
             return number(method, 2) + std::string(8, '\0') + number(size, 4) + number(size, 4) +
-                   number(name.size(), 2) + number(extra_size, 2);
+                   number(letters, 2) + number(extra_size, 2);
         };
         list += "PK\x01\x02" + number(20, 2) + number(20, 2) + number(0, 2) + shared(extra.size()) +
                 std::string(10, '\0') + number(long_form ? elsewhere : all.size(), 4) + name + extra;
