@@ -40,7 +40,8 @@ std::string fish_offers(const Scene& scene, const std::string& line) {
 DOCTEST_TEST_CASE("completion: bash completes commands and options") {
     const Scene scene("bash");
     DOCTEST_CHECK(offered(scene, "bigbird-dna predict-") ==
-                  "predict-chromatin predict-mutagenesis predict-promoter predict-sequences predict-splicing predict-tokens "
+                  "predict-chromatin predict-mutagenesis predict-promoter predict-sequences predict-splicing "
+                  "predict-tokens "
                   "predict-variants");
     DOCTEST_CHECK(offered(scene, "bigbird-dna --v") == "--verbose --version");
     DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --ste") == "--steps");
