@@ -190,14 +190,6 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 }
 
 /// What the commands are for, on one screen.
-namespace {
-
-std::string overview_line(const std::string& name, const std::string& description) {
-    return "  " + name + std::string(overview_column - name.size(), ' ') + first_sentence(description) + "\n";
-}
-
-}  // namespace
-
 std::string HelpFormatter::make_overview(const CLI::App& program) const {
     std::string text = first_sentence(program.get_description()) + "\nUsage: " + program.get_name() +
                        " COMMAND [OPTIONS], or COMMAND --help\n";
@@ -209,10 +201,8 @@ std::string HelpFormatter::make_overview(const CLI::App& program) const {
         if (own == rare_group) continue;
         if (own != group) text += "\n" + own + ":\n";
         group = own;
-        text += overview_line(name, command->get_description());
-        if (name.find('-') == std::string::npos) continue;  // its aliases are in one line below
-        for (const Alias& alias : help_notes(*command).aliases)
-            text += overview_line(alias.name, alias.description);
+        text += "  " + name + std::string(overview_column - name.size(), ' ') +
+                first_sentence(command->get_description()) + "\n";
     }
     return text + "\n" + task_group + ": " + aliases_of(program) + "\n" + rare_group + ": " +
            CLI::detail::join(rare, ", ") + "\n\n" +
