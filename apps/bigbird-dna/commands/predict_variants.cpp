@@ -156,7 +156,8 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     const auto [command, spec] = program.add<VariantSpec>(
         "predict-variants", "Variants",
-        "Score the effects of variants; on splicing: predict-splicing.\nOf a model that was trained for a task: the difference "
+        "Score the effects of variants; on splicing: predict-splicing.\nOf a model that was trained for a "
+        "task: the difference "
         "between its scores of the two alleles. Of a pretrained model: how likely it finds each allele. "
         "Writes one row per alternative allele, in order: top_label, top_effect and top_p say which label "
         "changes most, by how much, and how often a shuffled variant has an effect as large on any label.",
