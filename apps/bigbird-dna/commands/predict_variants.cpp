@@ -120,7 +120,7 @@ int run_splicing(const VariantSpec& spec) {
     log_info("{}; {:.1f} s", describe(report), seconds);
     if (report.repeats > 0)
         log_warning(
-            "{} insert a repeat of the bases beside them: a new site there may be the old one; see "
+            "inserted bases repeat those beside them in {}: a new site there may be the old one; see "
             "docs/splicing.md",
             counted(report.repeats, "record"));
     return 0;

@@ -87,7 +87,7 @@ SpliceGene gene_of_row(const std::vector<std::string_view>& fields, const genome
 struct Transcript {
     std::string gene, name, contig;
     Strand strand = Strand::forward;
-    int tag = 0;  ///< the larger, the more it stands for its gene
+    int tag = 0;  ///< the largest of a gene is taken
     std::vector<Exon> exons;
 
     std::int64_t bases() const {
@@ -98,7 +98,7 @@ struct Transcript {
     }
 };
 
-/// How much the tags of a transcript say that it stands for its gene.
+/// The rank of a transcript among those of its gene, by its tags.
 int tag_of(std::string_view attributes) {
     constexpr std::array<std::string_view, 5> tags{"RefSeq Select", "RefSeq_Select", "MANE Select",
                                                    "MANE_Select", "Ensembl_canonical"};

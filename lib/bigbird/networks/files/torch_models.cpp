@@ -285,7 +285,7 @@ ProfileModel read_lite(const TorchFile& file, const std::string& prefix, bool jo
     return model;
 }
 
-/// What stands before a name with this ending, in the first tensor that has it.
+/// The prefix of names, from the first tensor whose name has this ending.
 std::optional<std::string> prefix_of(const TorchFile& file, std::string_view ending) {
     for (const auto& tensor : file.tensors()) {
         const std::string& name = tensor.first;

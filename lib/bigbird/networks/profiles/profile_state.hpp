@@ -35,7 +35,7 @@ struct ProfileNetImpl::State {
 
     /// Whether our kernels compute it: float32 on a CPU.
     bool has_kernels() const;
-    /// The parts for our kernels, made anew if a parameter was changed. Thread-safe.
+    /// The parts for our kernels, packed again after a parameter was changed. Thread-safe.
     Parts packed();
 
     Spare<ScoredWindows> scored;

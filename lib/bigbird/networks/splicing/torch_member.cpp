@@ -24,7 +24,7 @@ constexpr float open_slope = 0.1F;
 constexpr std::int64_t most_torch_units = 64, units_between_skips = 4;
 constexpr std::string_view of_open = "initial_conv.weight", of_pangolin = "resblocks.0.bn1.weight";
 
-/// What stands before a name in the file, "model." for one; nullopt if no tensor has it.
+/// The prefix of names in the file, such as "model."; nullopt if no tensor has it.
 std::optional<std::string> prefix_of(const TorchFile& file, std::string_view name) {
     std::string within(1, '.');
     within += name;

@@ -119,6 +119,8 @@ DOCTEST_TEST_CASE("file_kind: chrombpnet-lite, and BPNets that are not supported
     write_groups(path, {"conv1d_1", "logcounts"}, true);
     add_weights(path, "conv1d_1", {25, 4, 8});
     DOCTEST_CHECK(holds(refusal_of(path), "is a model of chrombpnet-lite"));
+    DOCTEST_CHECK(holds(refusal_of(test_data("models/splicing/keras/splice1.h5")),
+                        "is a splice model of SpliceAI's form: predict-splicing takes it"));
     write_groups(path, {"main_conv_0", "main_dil_conv_1", "profile_predictions_0", "profile_predictions_1"},
                  true);
     DOCTEST_CHECK(holds(refusal_of(path), "BPNet of several tasks"));
