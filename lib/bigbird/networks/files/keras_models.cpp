@@ -275,14 +275,14 @@ void require_known_form(const KerasFile& file, const fs::path& path) {
     if (file.layers.empty()) refuse_other_content(file, path);
     if (model_with(file, nobias_names.stem) || model_with(file, bias_names.stem)) return;
     if (bpnet_prefix(file)) return;
-    const auto has = [&](std::string_view layer) {
-        return std::ranges::any_of(
-            file.weights, [&](const KerasWeight& weight) { return weight.layer.starts_with(layer); });
-    };
-    if (has("conv1d_1") && has("batch_normalization"))
+    const bool lite = std::ranges::any_of(
+        file.weights, [](const KerasWeight& weight) { return weight.layer.starts_with("conv1d_1"); });
+    const bool has_batch_norms = std::ranges::any_of(
+        file.weights, [](const KerasWeight& weight) { return weight.kind == "moving_mean"; });
+    if (lite && has_batch_norms)
         throw InputError("is a splice model of SpliceAI's form: predict-splicing takes it, with --annotation",
                          path);
-    if (has("conv1d_1"))
+    if (lite)
         throw InputError(
             "is a model of chrombpnet-lite, whose layers differ from ChromBPNet's and which is not "
             "supported; "
