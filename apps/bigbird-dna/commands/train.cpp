@@ -18,7 +18,8 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
                   "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
     CLI::Option* signal = add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
                                     "Coverage instead of --peaks: a sheet with the columns name and "
-                                    "path, or bigWig, bedGraph or fragment files (see build-tracks)")
+                                    "path, or reads (BAM, CRAM), fragments, bigWig or bedGraph (see "
+                                    "build-tracks)")
                               ->excludes(peaks);
     CLI::Option* tss =
         add_value(command, "--tss", "BED|GTF|GFF3", spec.promoters.tss,
@@ -35,6 +36,8 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
     add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
         ->needs(signal);
+    for (CLI::Option* of_signal : add_read_options(command, spec.tracks.reading))
+        of_signal->needs(signal);
     add_value(command, "--min-positives", "N", spec.min_positives,
               "Leave labels with fewer positive test bins out of means, unless all have fewer",
               CLI::PositiveNumber)
