@@ -38,6 +38,11 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         ->needs(signal);
     for (CLI::Option* of_signal : add_read_options(command, spec.tracks.reading))
         of_signal->needs(signal);
+    add_negatives_option(
+        command, spec.examples.negatives,
+        "Evaluate peaks among so many bins without one, gc:RATIO: of the same GC, outside peaks, "
+        "instead of among all bins (see build-chromatin)")
+        ->needs(peaks);
     add_value(command, "--min-positives", "N", spec.min_positives,
               "Leave labels with fewer positive test bins out of means, unless all have fewer",
               CLI::PositiveNumber)

@@ -162,6 +162,7 @@ public:
         Json options = genome_options(spec_);
         options.update(Json{{"--peaks", peaks_checksum(spec_.examples.peaks)},
                             {"--min-positives", spec_.min_positives}});
+        if (spec_.examples.negatives) options["--negatives"] = to_json(*spec_.examples.negatives);
         if (spec_.folds > 0) options["--folds"] = {spec_.folds, spec_.fold};
         return options;
     }
