@@ -127,7 +127,7 @@ DOCTEST_TEST_CASE("tracks: what is wrong is said") {
     const Yeast yeast;
     const ProgramResult shift = yeast.build({"--shift", "4"});
     DOCTEST_CHECK(shift.code != 0);
-    DOCTEST_CHECK(holds(shift.err, "--shift takes two numbers of bases, such as 4,-5, not '4'"));
+    DOCTEST_CHECK(holds(shift.err, "--shift takes two numbers of bases, such as 4,-4, not '4'"));
     succeeded(yeast.build());
     const ProgramResult other = run_program({"finetune", "--examples", yeast.examples, "--architecture",
                                              "deepsea", "--output", yeast.folder / "run"});

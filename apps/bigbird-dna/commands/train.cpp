@@ -17,9 +17,9 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         add_value(command, "--peaks", "SHEET|BED", spec.examples.peaks,
                   "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
     CLI::Option* signal = add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
-                                    "Coverage: a sheet with the columns name and path, or bigWig, bedGraph or "
-                                    "fragment files (see build-tracks). With --peaks: profiles of cut sites, "
-                                    "freed of the enzyme's bias");
+                                    "Coverage: a sheet with the columns name and path, or reads (BAM, CRAM), "
+                                    "fragments, bigWig or bedGraph (see build-tracks). With --peaks: profiles "
+                                    "of cut sites, freed of the enzyme's bias");
     CLI::Option* tss =
         add_value(command, "--tss", "BED|GTF|GFF3", spec.promoters.tss,
                   "Transcription start sites instead of --peaks: a model of promoters, against "
@@ -36,10 +36,18 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
         ->needs(signal)
         ->excludes(peaks);
+    for (CLI::Option* of_signal : add_read_options(command, spec.tracks.reading))
+        of_signal->needs(signal);
     add_value(command, "--bias", "auto|none|kmers:N|MODEL", spec.profiles.bias,
               "Model of the enzyme's bias under a profile: trained on background, a table of k-mers, or "
               "ChromBPNet's file or folder")
+        ->default_str("auto for --assay atac and dnase, else none")
         ->needs(signal)
+        ->needs(peaks);
+    add_negatives_option(
+        command, spec.examples.negatives,
+        "Evaluate peaks among so many bins without one, gc:RATIO: of the same GC, outside peaks, "
+        "instead of among all bins (see build-chromatin)")
         ->needs(peaks);
     add_value(command, "--min-positives", "N", spec.min_positives,
               "Leave labels with fewer positive test bins out of means, unless all have fewer",

@@ -144,6 +144,39 @@ std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<
             add("--exclude", exclude, "Leave out bins that overlap these")};
 }
 
+std::vector<CLI::Option*> add_read_options(CLI::App& command, examples::SignalReading& reading) {
+    constexpr int highest_quality = 255;
+    const auto set_shift = [&reading](const std::string& text) {
+        if (!reading.parse_shift(text))
+            throw ConfigError("--shift takes two numbers of bases, such as 4,-4, not '" + text + "'");
+    };
+    CLI::Option* assay = add_choice_option(
+        command, "--assay", reading.assay, examples::assays,
+        "What fragments or reads are of. atac and dnase: count cut sites, where Tn5 or DNase I cut, after a "
+        "shift that is found; chip: 5' ends, a track per strand; coverage: every base");
+    CLI::Option* count = add_choice_option(command, "--count", reading.counted, examples::counted_choices,
+                                           "Without --assay: count 5' ends, or each base")
+                             ->excludes(assay);
+    CLI::Option* shift = add_parsed(
+        command, "--shift", "BP,BP", set_shift,
+        "Offsets added to 5' ends: a fragment's first base, and its last. 4,-4: ends of Tn5 that are not yet "
+        "shifted; 0,1: that are shifted by 4,-5",
+        "found for atac and dnase, else 0,0");
+    CLI::Option* quality =
+        add_value(command, "--min-mapq", "N", reading.filter.min_mapq,
+                  "Lowest mapping quality of reads that count (BAM, CRAM)", CLI::Range(0, highest_quality));
+    CLI::Option* duplicates = command.add_flag("--keep-duplicates", reading.filter.keep_duplicates,
+                                               "Count reads that are marked as duplicates (BAM, CRAM)");
+    return {assay, count, shift, quality, duplicates};
+}
+
+CLI::Option* add_negatives_option(CLI::App& command, std::optional<examples::Negatives>& negatives,
+                                  const std::string& what) {
+    return add_parsed(
+        command, "--negatives", "RATIO",
+        [&negatives](const std::string& text) { negatives = examples::parse_negatives(text); }, what);
+}
+
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {

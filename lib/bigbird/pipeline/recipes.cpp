@@ -60,7 +60,7 @@ Json signal_checksum(const std::vector<fs::path>& signals) {
     std::string text;
     for (const fs::path& path : signals) {
         text += input_checksum(path) + '\n';
-        if (signals.size() > 1 || examples::is_bigwig(path)) continue;
+        if (signals.size() > 1 || examples::is_binary_signal(path)) continue;
         for (const examples::SheetRow& row :
              examples::read_sheet(path).value_or(std::vector<examples::SheetRow>()))
             for (const fs::path& file : examples::paths_of(row, path))
@@ -164,6 +164,7 @@ public:
         Json options = genome_options(spec_);
         options.update(Json{{"--peaks", peaks_checksum(spec_.examples.peaks)},
                             {"--min-positives", spec_.min_positives}});
+        if (spec_.examples.negatives) options["--negatives"] = to_json(*spec_.examples.negatives);
         if (spec_.folds > 0) options["--folds"] = {spec_.folds, spec_.fold};
         return options;
     }
@@ -314,6 +315,12 @@ public:
         Json options = genome_options(spec_);
         options["--signal"] = signal_checksum(spec_.tracks.signals);
         options["--bin"] = spec_.tracks.bin;
+        const examples::SignalReading& reading = spec_.tracks.reading;
+        options["--assay"] = word_of(examples::assays, reading.assay);
+        options["--count"] = word_of(examples::counted_choices, reading.counted);
+        options["--shift"] = reading.has_shift ? Json{reading.begin_shift, reading.end_shift} : Json("found");
+        options["--min-mapq"] = reading.filter.min_mapq;
+        options["--keep-duplicates"] = reading.filter.keep_duplicates;
         return options;
     }
     void build(const fs::path& folder) const override {
@@ -325,6 +332,7 @@ public:
         options.test = spec_.test;
         options.chooses_hold_outs = true;
         options.reading.skip_invalid = spec_.examples.skip_invalid;
+        options.reading.threads = resolve_threads(spec_.model.threads);
         examples::build_tracks(options, folder);
     }
     FinetuneSpec floor() const override {

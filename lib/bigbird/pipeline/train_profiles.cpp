@@ -61,11 +61,19 @@ std::vector<fs::path> files_of(const std::vector<fs::path>& given) {
     return files;
 }
 
+/// Background per peak that is looked out; an epoch draws a part of it.
+examples::Negatives negatives_of(const TrainSpec& spec) {
+    return spec.examples.negatives.value_or(examples::Negatives{.ratio = 2, .by_gc = true});
+}
+
 profiles::DataSetOptions data_options(const TrainSpec& spec) {
     profiles::DataSetOptions options{.signals = files_of(spec.tracks.signals),
                                      .peaks = files_of(spec.examples.peaks),
                                      .reading = spec.tracks.reading,
                                      .seed = spec.model.seed};
+    options.reading.skip_invalid = spec.examples.skip_invalid;
+    options.reading.threads = resolve_threads(spec.model.threads);
+    options.background = negatives_of(spec).ratio;
     options.regions.references = spec.examples.references;
     options.regions.include = spec.examples.include;
     options.regions.exclude = spec.examples.exclude;
@@ -73,6 +81,13 @@ profiles::DataSetOptions data_options(const TrainSpec& spec) {
     options.regions.test = spec.test;
     options.regions.chooses_hold_outs = true;
     return options;
+}
+
+std::string bias_of(const TrainSpec& spec) {
+    using examples::Assay;
+    if (!spec.profiles.bias.empty()) return spec.profiles.bias;
+    const Assay assay = spec.tracks.reading.assay;
+    return assay == Assay::atac || assay == Assay::dnase ? "auto" : "none";
 }
 
 bool is_file_bias(const std::string& bias) {
@@ -115,7 +130,7 @@ ProfileShape shape_of(const std::string& config, const WindowLengths& lengths) {
 class ProfilePipeline {
 public:
     explicit ProfilePipeline(const TrainSpec& spec)
-        : spec_(spec), folder_(spec.output), bias_(spec.profiles.bias), options_(fixed_options()) {}
+        : spec_(spec), folder_(spec.output), bias_(bias_of(spec)), options_(fixed_options()) {}
 
     std::vector<std::string> run() {
         require_own_folder(folder_);
@@ -178,8 +193,15 @@ private:
         };
         Json options = genome_options(spec_);
         const std::int64_t steps = spec_.model.learning_rate.total_steps;
+        const examples::SignalReading& reading = spec_.tracks.reading;
+        const Json shift = reading.has_shift ? Json{reading.begin_shift, reading.end_shift} : Json("found");
         options.update(Json{{"--signal", signal_checksum(spec_.tracks.signals)},
                             {"--peaks", peaks_checksum(spec_.examples.peaks)},
+                            {"--assay", word_of(examples::assays, reading.assay)},
+                            {"--shift", shift},
+                            {"--min-mapq", reading.filter.min_mapq},
+                            {"--keep-duplicates", reading.filter.keep_duplicates},
+                            {"--negatives", negatives_of(spec_).ratio},
                             {"--bias", is_file_bias(bias_) ? file_sum(bias_) : bias_},
                             {"--seed", spec_.model.seed}});
         options[steps > 0 ? "--steps" : "--epochs"] = steps > 0 ? Json(steps) : Json(spec_.model.epochs);
@@ -412,7 +434,7 @@ private:
                  trial.factor_effect);
     }
 
-    bool is_dnase() const { return false; }
+    bool is_dnase() const { return spec_.tracks.reading.assay == examples::Assay::dnase; }
 
     std::vector<std::string> finish() {
         const fs::path trained = folder_ / run_folder / training::model_folder;

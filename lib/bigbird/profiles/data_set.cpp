@@ -16,7 +16,7 @@ WindowLengths lengths_for(double covered_share) {
 DataSet::DataSet(DataSetOptions options)
     : options_(std::move(options)),
       regions_(options_.regions),
-      sites_(read_cut_sites(options_.signals, reference(), options_.reading)),
+      sites_(read_cut_counts(options_.signals, reference(), options_.reading)),
       summits_(read_summits(options_.peaks, reference())) {
     std::set<std::string> with_peaks;
     for (const Region& summit : summits_)
@@ -28,7 +28,10 @@ DataSet::DataSet(DataSetOptions options)
 SplitRegions DataSet::split(const WindowLengths& lengths) const {
     SplitRegions made =
         make_regions(regions_, summits_,
-                     {.window = lengths.input, .jitter = jitter_of(lengths), .seed = options_.seed});
+                     {.window = lengths.input,
+                      .jitter = jitter_of(lengths),
+                      .background = options_.background,
+                      .seed = options_.seed});
     using examples::Split;
     for (const Split split : examples::all_splits)
         log_info("{}: {}, {} of background", to_string(split), counted(made.of(split, true).size(), "peak"),

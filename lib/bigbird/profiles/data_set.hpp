@@ -24,6 +24,7 @@ struct DataSetOptions {
     examples::BinRegionOptions regions{};  ///< references, regions, hold-outs
     std::vector<std::filesystem::path> signals{}, peaks{};
     examples::SignalReading reading{};
+    double background = 2;  ///< windows per peak
     std::uint64_t seed = 0;
 };
 
@@ -34,7 +35,7 @@ public:
     explicit DataSet(DataSetOptions options);
 
     const genome::ReferenceGenome& reference() const { return regions_.reference(); }
-    const CutSites& sites() const { return sites_; }
+    const CutCounts& sites() const { return sites_; }
     std::int64_t summits() const { return std::ssize(summits_); }
     double covered(std::int64_t input) const { return covered_share(summits_, reference(), input); }
     /// The regions of windows of these lengths. Logs their numbers.
@@ -49,7 +50,7 @@ public:
 private:
     DataSetOptions options_;
     examples::BinRegions regions_;
-    CutSites sites_;
+    CutCounts sites_;
     std::vector<Region> summits_;
 };
 

@@ -2,14 +2,14 @@
 #include "bigbird/profiles/regions.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/rng.hpp"
+#include "bigbird/examples/build/gc_negatives.hpp"
 #include "bigbird/examples/hold_outs.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace bigbird::profiles {
 
@@ -39,9 +39,10 @@ std::vector<Interval> windows_of(std::span<const Region> regions, const genome::
     return windows;
 }
 
-/// Puts the regions that may be used into their splits: `sets` are those of peaks or background.
-void sort_into(std::array<std::vector<Region>, 3>& sets, std::span<const Region> all,
-               const examples::BinRegions& regions, std::int64_t window) {
+/// The windows of regions that may be used, each with its split.
+std::vector<std::pair<Region, examples::SplitWindow>> usable(std::span<const Region> all,
+                                                             const examples::BinRegions& regions,
+                                                             std::int64_t window) {
     std::vector<Region> inside;
     std::vector<examples::SplitWindow> windows;
     for (const Region& region : all) {
@@ -51,26 +52,10 @@ void sort_into(std::array<std::vector<Region>, 3>& sets, std::span<const Region>
         windows.push_back({where, regions.split_of(where)});
     }
     const std::vector<bool> kept = examples::without_shared_windows(windows);
+    std::vector<std::pair<Region, examples::SplitWindow>> usable;
     for (std::size_t i = 0; i < inside.size(); ++i)
-        if (kept[i]) sets[static_cast<std::size_t>(windows[i].split)].push_back(inside[i]);
-}
-
-/// Windows side by side that no peak's window overlaps, at most a tenth of them N.
-std::vector<Region> free_windows(const genome::ReferenceGenome& reference, const genome::IntervalSet& taken,
-                                 std::int64_t window) {
-    constexpr double most_n = 0.1;
-    std::vector<Region> free;
-    for (std::uint32_t contig = 0; contig < reference.contigs().size(); ++contig) {
-        stop_if_asked();
-        const auto& [name, length] = reference.contigs()[contig];
-        if (taken.spans(name).empty()) continue;
-        for (std::int64_t begin = 0; begin + window <= length; begin += window / 2) {
-            const Interval where{name, begin, begin + window};
-            if (taken.overlaps(where) || genome::n_fraction(reference.fetch(where)) > most_n) continue;
-            free.push_back({contig, begin + window / 2});
-        }
-    }
-    return free;
+        if (kept[i]) usable.emplace_back(inside[i], windows[i]);
+    return usable;
 }
 
 }  // namespace
@@ -115,21 +100,23 @@ SplitRegions make_regions(const examples::BinRegions& regions, std::span<const R
                           const RegionOptions& options) {
     SplitRegions made;
     const genome::ReferenceGenome& reference = regions.reference();
-    sort_into(made.peaks, summits, regions, options.window + 2 * options.jitter);
-    const genome::IntervalSet taken(windows_of(summits, reference, options.window));
-    sort_into(made.background, free_windows(reference, taken, options.window), regions, options.window);
-    for (const Split split : examples::all_splits) {
-        const auto& peaks = made.of(split, true);
-        std::vector<Region>& background = made.background[static_cast<std::size_t>(split)];
-        const auto wanted =
-            static_cast<std::size_t>(options.background * static_cast<double>(peaks.size()));
-        Rng rng = Rng(options.seed).split("background").split(static_cast<std::uint64_t>(split));
-        draw_to_front(background, std::min(wanted, background.size()), rng);
-        background.resize(std::min(wanted, background.size()));
-        std::ranges::sort(background);
-        if (peaks.empty())
+    std::vector<examples::SplitWindow> windows;
+    for (auto& [peak, window] : usable(summits, regions, options.window + 2 * options.jitter)) {
+        made.peaks[static_cast<std::size_t>(window.split)].push_back(peak);
+        windows.push_back({window_of(peak, reference, options.window), window.split});
+    }
+    for (const Split split : examples::all_splits)
+        if (made.of(split, true).empty())
             throw InputError(fmt::format("no peak is left for {}: give other --validation and --test, or none",
                                          to_string(split)));
+    const genome::IntervalSet taken =
+        genome::IntervalSet(windows_of(summits, reference, options.window)).united(regions.excluded());
+    for (const auto& [where, split] : examples::gc_negatives(
+             reference, windows, taken, [&](const Interval& window) { return regions.split_of(window); },
+             options.background, options.seed)) {
+        if (regions.admits(where))
+            made.background[static_cast<std::size_t>(split)].push_back(
+                {static_cast<std::uint32_t>(*reference.find(where.contig)), where.begin + options.window / 2});
     }
     if (made.of(Split::train, false).empty())
         throw InputError(fmt::format(

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
-#include "bigbird/profiles/cut_sites.hpp"
+#include "bigbird/profiles/cut_counts.hpp"
 #include "bigbird/profiles/regions.hpp"
 
 #include <cstdint>
@@ -44,7 +44,7 @@ private:
 /// Thread-safe; the genome and the sites must outlive it.
 class WindowSource {
 public:
-    WindowSource(const genome::ReferenceGenome& reference, const CutSites& sites, std::int64_t input,
+    WindowSource(const genome::ReferenceGenome& reference, const CutCounts& sites, std::int64_t input,
                  std::int64_t output)
         : reference_(reference), sites_(sites), input_(input), output_(output) {}
 
@@ -62,7 +62,7 @@ private:
     }
 
     const genome::ReferenceGenome& reference_;
-    const CutSites& sites_;
+    const CutCounts& sites_;
     std::int64_t input_, output_;
 };
 

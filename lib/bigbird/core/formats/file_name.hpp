@@ -31,12 +31,12 @@ constexpr bool is_name_within(std::string_view name) {
 /// formats of sequences, regions and signals. "K562.pos" of K562.pos.fa.gz. Other endings stay.
 inline std::string name_of_content(std::string name) {
     static constexpr std::string_view packed[] = {".gz", ".bgz", ".zst", ".bz2", ".xz"},
-                                      formats[] = {".fa",         ".fasta",     ".fna",        ".ffn",
-                                                   ".fas",        ".seq",       ".txt",        ".csv",
-                                                   ".tsv",        ".bed",       ".bedpe",      ".npy",
-                                                   ".narrowpeak", ".broadpeak", ".gappedpeak", ".bedgraph",
-                                                   ".bdg",        ".bg",        ".bw",         ".bigwig",
-                                                   ".h5",         ".hdf5"};
+                                      formats[] = {
+                                          ".fa",       ".fasta", ".fna",        ".ffn",       ".fas",
+                                          ".seq",      ".txt",   ".csv",        ".tsv",       ".bed",
+                                          ".bedpe",    ".npy",   ".narrowpeak", ".broadpeak", ".gappedpeak",
+                                          ".bedgraph", ".bdg",   ".bg",         ".bw",        ".bigwig",
+                                          ".h5",       ".hdf5",  ".bam",        ".cram",      ".tagalign"};
     using Endings = std::span<const std::string_view>;
     for (const Endings endings : {Endings(packed), Endings(formats)}) {
         const std::string lower = lower_case(name);

@@ -24,8 +24,9 @@ std::string SheetRow::value(std::string_view column, const std::string& otherwis
 
 namespace {
 
-constexpr std::array sheet_columns{"name",        "path",  "group",     "count", "shift",      "aggregate",
-                                   "strand_pair", "scale", "soft_clip", "clip",  "description"};
+constexpr std::array sheet_columns{"name",  "path",      "group",           "assay",      "count",
+                                   "shift", "aggregate", "strand_pair",     "scale",      "soft_clip",
+                                   "clip",  "min_mapq",  "keep_duplicates", "description"};
 
 /// With small letters, and tabs for other separators, quotes and blanks.
 std::string plain(std::string_view text) {
@@ -154,7 +155,7 @@ std::vector<std::string> names_of_files(std::span<const fs::path> paths, const s
 std::vector<LabelFiles> read_label_files(std::span<const fs::path> paths) {
     for (const fs::path& path : paths)
         require_readable(path);
-    if (paths.size() == 1 && !is_bigwig(paths.front())) {
+    if (paths.size() == 1 && !is_binary_signal(paths.front())) {
         if (const auto sheet = read_sheet(paths.front())) return labels_of(*sheet, paths.front());
     }
     std::vector<LabelFiles> labels;

@@ -14,6 +14,7 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -38,7 +39,7 @@ struct Values {
     bool operator==(const Values&) const = default;
     bool takes_mean(const fs::path& path) const {
         if (aggregate != Aggregate::automatic) return aggregate == Aggregate::mean;
-        return !holds_fragments(path) || reading.counted == Counted::fragments;
+        return !holds_fragments(path) || reading.counts() == Counted::fragments;
     }
     double of(double aggregated, std::int64_t read) const {
         double value = aggregated * (per_million ? million / static_cast<double>(read) : scale);
@@ -50,7 +51,8 @@ struct Values {
 struct Track : LabelFiles {
     std::string strand_pair{};
     Values values{};
-    std::int64_t read = 0, positive = 0;  ///< intervals of its files; bins above 0
+    std::int64_t read = 0, positive = 0;  ///< intervals or fragments of its files; bins above 0
+    std::vector<SignalRead> files_read{};
 };
 
 double number_in(const SheetRow& row, std::string_view column, double otherwise, const fs::path& sheet) {
@@ -73,6 +75,17 @@ Enum word_in(const SheetRow& row, const std::string& column, const Choices<Enum,
     return parse_choice(choices, where, word);
 }
 
+/// The columns min_mapq and keep_duplicates.
+void read_filter(const SheetRow& row, const fs::path& sheet, ReadFilter& filter) {
+    constexpr Choices<bool, 2> yes_or_no{{{true, "yes"}, {false, "no"}}};
+    constexpr double most = 255;
+    const double mapq = number_in(row, "min_mapq", filter.min_mapq, sheet);
+    if (mapq < 0 || mapq > most || mapq != std::floor(mapq))
+        throw InputError("has another min_mapq than 0 to 255", sheet, row.line);
+    filter.min_mapq = static_cast<int>(mapq);
+    filter.keep_duplicates = word_in(row, "keep_duplicates", yes_or_no, filter.keep_duplicates, sheet);
+}
+
 Values values_of(const SheetRow& row, const fs::path& sheet, const TrackOptions& options) {
     Values values{.reading = options.reading};
     values.per_million = row.value("scale", "") == "cpm";
@@ -81,9 +94,11 @@ Values values_of(const SheetRow& row, const fs::path& sheet, const TrackOptions&
     values.clip = number_in(row, "clip", values.clip, sheet);
     values.reading.counted = word_in(row, "count", counted_choices, values.reading.counted, sheet);
     values.aggregate = word_in(row, "aggregate", aggregates, values.aggregate, sheet);
+    read_filter(row, sheet, values.reading.filter);
+    values.reading.assay = word_in(row, "assay", assays, values.reading.assay, sheet);
     const std::string shift = row.value("shift", "");
     if (!shift.empty() && !values.reading.parse_shift(shift))
-        throw InputError("has '" + shift + "' in column shift, not two numbers of bases such as 4,-5", sheet,
+        throw InputError("has '" + shift + "' in column shift, not two numbers of bases such as 4,-4", sheet,
                          row.line);
     return values;
 }
@@ -99,19 +114,60 @@ Track track_of(const LabelFiles& files, const TrackOptions& options) {
         if (values_of(row, sheet, options) != track.values ||
             row.value("strand_pair", "") != track.strand_pair)
             throw ConfigError("rows of --signal with the name " + track.name +
-                              " are added up, so they need the same scale, clip, count, shift and aggregate");
+                              " are added up, so they need the same scale, clip, assay, count, shift, "
+                              "min_mapq, keep_duplicates and aggregate");
+    if (track.values.reading.assay != Assay::none && track.values.reading.counted == Counted::fragments)
+        throw ConfigError("track " + track.name +
+                          " has both an assay and a count: give --assay coverage to count all bases");
     return track;
+}
+
+/// The tracks of both strands of a track of ChIP-seq.
+std::array<Track, 2> strands_of(const Track& track) {
+    std::array<Track, 2> strands{track, track};
+    for (Track& strand : strands) {
+        const bool forward = &strand == strands.data();
+        strand.name += forward ? "_plus" : "_minus";
+        strand.strand_pair = track.name + (forward ? "_minus" : "_plus");
+        strand.values.reading.strand = forward ? CountedStrand::forward : CountedStrand::reverse;
+    }
+    return strands;
 }
 
 std::vector<Track> read_tracks(const TrackOptions& options) {
     std::vector<Track> tracks;
-    for (const LabelFiles& files : read_label_files(options.signals))
-        tracks.push_back(track_of(files, options));
+    for (const LabelFiles& files : read_label_files(options.signals)) {
+        const Track track = track_of(files, options);
+        if (track.values.reading.assay != Assay::chip)
+            tracks.push_back(track);
+        else
+            for (const Track& strand : strands_of(track))
+                tracks.push_back(strand);
+    }
     const bool fragments = std::ranges::any_of(
         tracks, [](const Track& track) { return std::ranges::any_of(track.paths, holds_fragments); });
-    if (!fragments && options.reading != SignalReading{.skip_invalid = options.reading.skip_invalid})
-        throw ConfigError("--count and --shift are for fragments, and no file of --signal holds any");
+    const SignalReading plain{.skip_invalid = options.reading.skip_invalid,
+                              .threads = options.reading.threads};
+    if (!fragments && options.reading != plain)
+        throw ConfigError(
+            "--assay, --count and --shift are for fragments and reads, and no file of --signal holds any");
     return tracks;
+}
+
+/// For the manifest: the reads of a BAM or CRAM, and the shift of a file of cut sites.
+Json file_json(const SignalRead& file, const SignalReading& how) {
+    Json json = Json::object();
+    if (file.shift) {
+        json["shift"] = {file.shift->applied.begin, file.shift->applied.end};
+        json["shift_is"] = how.has_shift ? "given" : file.shift->clear ? "found" : "assumed";
+    }
+    if (!file.reads) return json;
+    json["min_mapq"] = how.filter.min_mapq;
+    json["keep_duplicates"] = how.filter.keep_duplicates;
+    json["reads"] = {{"all", file.reads->all}, {"counted", file.reads->counted}};
+    for (const auto& [reason, count] : dropped_reads)
+        json["reads"][reason] = *file.reads.*count;
+    return json;
 }
 
 /// Index of the track of the other strand; -1 if there is none.
@@ -141,6 +197,7 @@ public:
             strand_pair_of(track, tracks_);
         if (options_.chooses_hold_outs)
             regions_.choose_missing_hold_outs([](const std::string&) { return true; });
+        if (!options_.peaks.empty()) keep_windows();
         write_rows();
         if (splits_.empty())
             throw InputError("no bin is left that --include and --exclude admit and that is not N");
@@ -164,6 +221,22 @@ public:
 private:
     const genome::ReferenceGenome& reference() const { return regions_.reference(); }
     std::int64_t window() const { return bins_about_a_bin * options_.bin; }
+
+    /// Keeps the windows of peaks, and of negatives.
+    void keep_windows() {
+        const auto split_of = [this](const genome::Interval& where) { return regions_.split_of(where); };
+        const genome::IntervalSet excluded = regions_.excluded();
+        std::vector<SplitWindow> windows = peak_windows(reference(), options_.peaks, options_.peak_window,
+                                                        excluded, split_of, options_.reading.skip_invalid);
+        if (options_.negatives)
+            for (SplitWindow& negative : gc_negatives(reference(), windows, excluded, split_of,
+                                                      options_.negatives->ratio, options_.seed))
+                windows.push_back(std::move(negative));
+        std::vector<genome::Interval> kept;
+        for (SplitWindow& window : windows)
+            kept.push_back(std::move(window.window));
+        regions_.keep(genome::IntervalSet(kept));
+    }
 
     /// sequences.bed, the lists of splits, bins.bed and sequences.2bit.
     void write_rows() {
@@ -217,13 +290,14 @@ private:
             stop_if_asked();
             const double share =
                 track.values.takes_mean(path) ? 1.0 / static_cast<double>(options_.bin) : 1.0;
-            track.read +=
+            track.files_read.push_back(
                 read_signal(path, reference(), track.values.reading,
                             [&](std::size_t contig, std::int64_t begin, std::int64_t end, double value) {
                                 if (value * track.values.scale < 0)
                                     refuse_negative(path, contig, begin, value * track.values.scale);
                                 add(contig, begin, end, value * share, sums);
-                            });
+                            }));
+            track.read += track.files_read.back().rows;
         }
         std::vector<float> values;
         bool in_train = false;
@@ -333,14 +407,24 @@ private:
                               {"aggregate", word_of(aggregates, values.aggregate)},
                               {"count", word_of(counted_choices, values.reading.counted)},
                               {"shift", {values.reading.begin_shift, values.reading.end_shift}}});
+            if (values.reading.assay != Assay::none)
+                scales.back()["assay"] = word_of(assays, values.reading.assay);
+            for (const SignalRead& file : track.files_read)
+                if (file.reads || file.shift)
+                    scales.back()["files"].push_back(file_json(file, values.reading));
             labels.push_back({track.group, track.name, track.positive, strand_pair_of(track, tracks_)});
         }
-        writer_.finish(
-            rows::LabelTable(std::move(labels)),
-            {{"target", word_of(target_choices, TargetKind::numbers)},
-             {"parameters", {{"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}}},
-             {"inputs", inputs},
-             {"contigs", contigs_json(reference().contigs())}});
+        Json parameters{{"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}};
+        if (!options_.peaks.empty()) parameters["window"] = options_.peak_window;
+        if (options_.negatives)
+            parameters.update({{"negatives", to_json(*options_.negatives)}, {"seed", options_.seed}});
+        for (const fs::path& path : options_.peaks)
+            inputs.push_back({{"role", "peaks"}, {"sha256", checksum_of_input(path)}});
+        writer_.finish(rows::LabelTable(std::move(labels)),
+                       {{"target", word_of(target_choices, TargetKind::numbers)},
+                        {"parameters", parameters},
+                        {"inputs", inputs},
+                        {"contigs", contigs_json(reference().contigs())}});
     }
 
     const TrackOptions& options_;
@@ -357,7 +441,11 @@ private:
 
 void TrackOptions::validate() const {
     if (bin < 1) throw ConfigError("--bin must be at least 1");
-    if (signals.empty()) throw ConfigError("--signal is needed: a sheet, or bigWig, bedGraph or BED files");
+    if (negatives && !negatives->by_gc)
+        throw ConfigError("--negatives of coverage takes gc:RATIO, such as gc:1");
+    if (negatives && peaks.empty()) throw ConfigError("--negatives needs --peaks");
+    if (signals.empty())
+        throw ConfigError("--signal is needed: a sheet, or BAM, CRAM, bigWig, bedGraph or BED files");
 }
 
 void build_tracks(const TrackOptions& options, const fs::path& folder) {

@@ -172,7 +172,7 @@ DOCTEST_TEST_CASE("tracks: columns of a sheet say how fragments count, and name 
                                  "sheet.tsv:2: column count is ends or fragments, not 'all'"));
     DOCTEST_CHECK(
         testing::holds(sheet("name\tpath\tshift\nt\tx.bedgraph\t4\n"),
-                       "sheet.tsv:2: has '4' in column shift, not two numbers of bases such as 4,-5"));
+                       "sheet.tsv:2: has '4' in column shift, not two numbers of bases such as 4,-4"));
     DOCTEST_CHECK(testing::holds(sheet(head + "p\tx.bedgraph\tm\t\nm\tx.bedgraph\t\t\n"),
                                  "track p has the strand_pair m, which must be a track of its group with the "
                                  "strand_pair p"));
@@ -180,12 +180,12 @@ DOCTEST_TEST_CASE("tracks: columns of a sheet say how fragments count, and name 
     const TempDir folder;
     const std::string file = test_data("tracks/yeast.bedpe.gz").string();
     write_file(folder / "sheet.tsv", "name\tpath\tstrand_pair\tcount\tshift\taggregate\nplus\t" + file +
-                                         "\tminus\tends\t4,-5\tsum\nminus\t" + file +
+                                         "\tminus\tends\t4,-4\tsum\nminus\t" + file +
                                          "\tplus\tfragments\t\t\n");
     const ExampleSet both = built(yeast({folder / "sheet.tsv"}), folder / "both");
     TrackOptions options = yeast({file});
     options.reading.begin_shift = 4;
-    options.reading.end_shift = -5;
+    options.reading.end_shift = -4;
     const ExampleSet ends = built(options, folder / "ends");
     options = yeast({file});
     options.reading.counted = Counted::fragments;
@@ -195,7 +195,7 @@ DOCTEST_TEST_CASE("tracks: columns of a sheet say how fragments count, and name 
         DOCTEST_CHECK(both.numbers(row)[1] == fragments.numbers(row)[0]);
     }
     DOCTEST_CHECK(both.label_table().on_other_strand(0) == 1);
-    DOCTEST_CHECK(both.manifest()["parameters"]["tracks"][0]["shift"] == Json({4, -5}));
+    DOCTEST_CHECK(both.manifest()["parameters"]["tracks"][0]["shift"] == Json({4, -4}));
 }
 
 DOCTEST_TEST_CASE("tracks: a bigWig whose contigs differ a little is of another assembly, a slice is not") {
@@ -230,11 +230,11 @@ DOCTEST_TEST_CASE("tracks: ends are shifted") {
     TrackOptions options = yeast({folder / "one.bed"});
     options.bin = 5;
     options.reading.begin_shift = 4;
-    options.reading.end_shift = -5;
+    options.reading.end_shift = -4;
     const ExampleSet set = built(options, folder / "out");
     std::vector<std::int64_t> with;
     for (std::int64_t row = 0; row < set.size(); ++row)
         if (set.numbers(row)[0] > 0 && set.row(row).where.contig == "I")
             with.push_back(set.row(row).where.begin);
-    DOCTEST_CHECK(with == std::vector<std::int64_t>{100, 190});  // bases 104 and 194
+    DOCTEST_CHECK(with == std::vector<std::int64_t>{100, 195});  // bases 104 and 195
 }

@@ -31,7 +31,7 @@ public:
             (peak ? regions_.peaks : regions_.background)[split].push_back(region);
         }
         reference_ = genome::in_memory_genome({{"c", dna}});
-        sites_ = std::make_unique<profiles::CutSites>(reference_->contigs());
+        sites_ = std::make_unique<profiles::CutCounts>(reference_->contigs());
         for (std::int64_t i = 0; i < 400; ++i)
             cut(dna, i * spacing + spacing / 2, i % 2 == 0 ? 120 : 30, rng);
         sites_->finish();
@@ -82,7 +82,7 @@ private:
     }
 
     std::unique_ptr<genome::ReferenceGenome> reference_;
-    std::unique_ptr<profiles::CutSites> sites_;
+    std::unique_ptr<profiles::CutCounts> sites_;
     profiles::SplitRegions regions_;
 };
 

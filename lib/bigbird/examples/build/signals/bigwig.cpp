@@ -5,6 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/system/child_process.hpp"
+#include "bigbird/examples/build/signals/contig_lengths.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 
 #include <bigWig.h>
@@ -16,7 +17,6 @@
 #include <fstream>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -197,26 +197,6 @@ void send_bigwig(const fs::path& path, const ChildReader::Words& words, const Ch
     send({});
 }
 
-/// Compares lengths of contigs with those in the file (0: not there). A slice of a genome is much shorter.
-void require_lengths(const fs::path& path, std::span<const genome::Contig> contigs,
-                     std::span<const std::int64_t> in_file) {
-    std::optional<std::string> slice;
-    for (std::size_t i = 0; i < contigs.size(); ++i) {
-        const std::int64_t length = contigs[i].length;
-        if (in_file[i] == 0 || in_file[i] == length) continue;
-        const std::string what = "says that contig " + contigs[i].name + " has " +
-                                 std::to_string(in_file[i]) + " bases, --reference that it has " +
-                                 std::to_string(length);
-        if (length >= in_file[i] / 10 * 9) throw InputError(what + ": is it of another assembly?", path);
-        if (!slice) slice = what;
-    }
-    if (std::ranges::all_of(in_file, [](std::int64_t length) { return length == 0; }))
-        throw InputError("has no contig of --reference: is it of another assembly?", path);
-    if (slice)
-        log_warning("{}: {}: it is read up to there, as for a slice; is it of another assembly?",
-                    path.string(), *slice);
-}
-
 }  // namespace
 
 std::int64_t read_bigwig(const fs::path& path, std::span<const genome::Contig> contigs,
@@ -224,7 +204,8 @@ std::int64_t read_bigwig(const fs::path& path, std::span<const genome::Contig> c
     ChildReader reader(path, send_bigwig, words_of(contigs));
     const auto lengths = reader.next_numbers<std::int64_t>();
     if (lengths.size() != contigs.size()) reader.throw_unfit();
-    require_lengths(path, contigs, lengths);
+    if (const std::string warning = require_lengths(path, contigs, lengths); !warning.empty())
+        log_warning("{}", warning);
     for (std::int64_t read = 0;;) {
         stop_if_asked();
         const auto segments = reader.next_numbers<Segment>();

@@ -11,6 +11,7 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -136,7 +137,7 @@ bool holds_pairs(const fs::path& path, const genome::ReferenceGenome& reference)
     return pairs > others;
 }
 
-std::int64_t read_fragments(TextRows rows, bool holds_pairs, const SignalReading& how, const AddSignal& add) {
+std::int64_t read_fragments(TextRows rows, bool holds_pairs, bool skip_invalid, const VisitSpan& visit) {
     std::int64_t apart = 0;
     bool values = false;           // whether all rows could be those of a bedGraph
     bool fragments = holds_pairs;  // whether one could not
@@ -160,12 +161,7 @@ std::int64_t read_fragments(TextRows rows, bool holds_pairs, const SignalReading
             fragments = !values;
             ends[*contig] = end;
         }
-        if (how.counted == Counted::fragments) {
-            add(*contig, begin, end, 1);
-            continue;
-        }
-        add(*contig, begin + how.begin_shift, begin + how.begin_shift + 1, 1);
-        add(*contig, end - 1 + how.end_shift, end + how.end_shift, 1);
+        if (!visit({*contig, begin, end})) return 0;
     }
     if (apart > 0)
         log_warning("pairs on two contigs, or with an unmapped read, do not count: {}",
@@ -175,7 +171,73 @@ std::int64_t read_fragments(TextRows rows, bool holds_pairs, const SignalReading
             "has a number in column 4 of every row, and rows that never overlap, as bedGraph: if the numbers "
             "are coverage, call it .bedgraph (with columns 1 to 4); if rows are fragments, delete the column",
             rows.path());
-    return rows.finish(how.skip_invalid);
+    return rows.finish(skip_invalid);
+}
+
+/// Reads of BED6.
+std::int64_t read_tag_align(TextRows rows, bool whole_fragments, bool skip_invalid, const VisitSpan& visit) {
+    constexpr std::size_t strand = 5;
+    while (rows.next()) {
+        const auto& fields = rows.fields();
+        const std::string_view sign = fields.size() > strand ? fields[strand] : "";
+        if (sign != "+" && sign != "-")
+            throw rows.fault("has no strand, + or -, in column 6: a tagAlign holds reads");
+        const std::int64_t begin = rows.coordinate(1), end = rows.coordinate(2);
+        const auto contig = rows.place(begin, end);
+        if (!contig) continue;
+        if (!visit({*contig, begin, end, whole_fragments || sign == "+", whole_fragments || sign == "-"}))
+            return 0;
+    }
+    return rows.finish(skip_invalid);
+}
+
+SignalRead read_spans(const fs::path& path, const genome::ReferenceGenome& reference,
+                      const SignalReading& how, const VisitSpan& visit) {
+    const bool whole = how.counts() == Counted::fragments;
+    if (is_alignments(path)) {
+        const ReadCounts counts =
+            read_alignments(path, reference, {how.filter, whole, how.skip_invalid, how.threads}, visit);
+        return {.rows = counts.fragments(), .reads = counts};
+    }
+    if (ends_with_one_of(path, {".tagalign"}))
+        return {read_tag_align(TextRows(path, reference), whole, how.skip_invalid, visit)};
+    return {read_fragments(TextRows(path, reference), holds_pairs(path, reference), how.skip_invalid, visit)};
+}
+
+/// Finds the shift of a file's ends; none is sought for other assays.
+std::optional<ShiftFound> shift_of(const fs::path& path, const genome::ReferenceGenome& reference,
+                                   const SignalReading& how) {
+    if (how.assay != Assay::atac && how.assay != Assay::dnase) return std::nullopt;
+    if (!fs::is_regular_file(path))
+        throw ConfigError(path.string() + " is a pipe: --assay atac and dnase read it twice, give a file");
+    CutSites sites;
+    read_spans(path, reference, how, [&](const AlignedSpan& span) { return sites.add(span); });
+    const EndShift given{how.begin_shift, how.end_shift};
+    ShiftFound found = sites.find(how.assay, reference, how.has_shift ? &given : nullptr);
+    const auto text = [](const EndShift& shift) { return fmt::format("{},{}", shift.begin, shift.end); };
+    const std::string name = path.string(), motif = how.assay == Assay::atac ? "Tn5's motif" : "both strands";
+    const std::string evidence = fmt::format("by {} at {} per strand, {:.2f} bits before the next", motif,
+                                             counted(found.sites, "site"), found.margin);
+    if (how.has_shift)
+        log_info("{}: ends move by {} as --shift says", name, text(found.applied));
+    else if (found.clear)
+        log_info("{}: its ends have the shift {} ({}), and move by {}", name, text(found.in_file), evidence,
+                 text(found.applied));
+    else
+        log_warning(
+            "{}: the shift of its ends is unclear ({}): assumed {}, unshifted, so that ends move by {}; give "
+            "--shift if they are shifted",
+            name, evidence, text(found.in_file), text(found.applied));
+    return found;
+}
+
+/// Adds what counts of a span.
+void add_span(const AlignedSpan& span, const SignalReading& how, const EndShift& shift,
+              const AddSignal& add) {
+    if (how.counts() == Counted::fragments) return add(span.contig, span.begin, span.end, 1);
+    const std::int64_t first = span.begin + shift.begin, last = span.end - 1 + shift.end;
+    if (span.begin_is_5prime && how.strand != CountedStrand::reverse) add(span.contig, first, first + 1, 1);
+    if (span.end_is_5prime && how.strand != CountedStrand::forward) add(span.contig, last, last + 1, 1);
 }
 
 }  // namespace
@@ -187,27 +249,36 @@ bool SignalReading::parse_shift(std::string_view text) {
     if (parts.size() != 2 || !begin || !end) return false;
     begin_shift = *begin;
     end_shift = *end;
+    has_shift = true;
     return true;
 }
 
-bool is_bigwig(const fs::path& path) {
-    return ends_with_one_of(path, {".bw", ".bigwig"});
+bool is_binary_signal(const fs::path& path) {
+    return is_alignments(path) || ends_with_one_of(path, {".bw", ".bigwig"});
 }
 
 bool holds_fragments(const fs::path& path) {
-    if (ends_with_one_of(path, {".bed", ".bedpe", ".tsv"})) return true;
-    if (is_bigwig(path) || ends_with_one_of(path, {".bedgraph", ".bdg"})) return false;
+    if (is_alignments(path) || ends_with_one_of(path, {".bed", ".bedpe", ".tsv", ".tagalign"})) return true;
+    if (is_binary_signal(path) || ends_with_one_of(path, {".bedgraph", ".bdg"})) return false;
     throw ConfigError("the name of " + path.string() +
                       " does not say what signal it holds: .bw and .bigwig are bigWig, .bedgraph and .bdg "
-                      "bedGraph, .bed, .bedpe and .tsv fragments");
+                      "bedGraph, .bed, .bedpe and .tsv fragments, .bam, .cram and .tagAlign reads");
 }
 
-std::int64_t read_signal(const fs::path& path, const genome::ReferenceGenome& reference,
-                         const SignalReading& how, const AddSignal& add) {
-    if (is_bigwig(path)) return read_bigwig(path, reference.contigs(), add);
-    if (holds_fragments(path))
-        return read_fragments(TextRows(path, reference), holds_pairs(path, reference), how, add);
-    return read_bedgraph(TextRows(path, reference), reference, how.skip_invalid, add);
+SignalRead read_signal(const fs::path& path, const genome::ReferenceGenome& reference,
+                       const SignalReading& how, const AddSignal& add) {
+    if (!holds_fragments(path)) {
+        if (is_binary_signal(path)) return {read_bigwig(path, reference.contigs(), add)};
+        return {read_bedgraph(TextRows(path, reference), reference, how.skip_invalid, add)};
+    }
+    const std::optional<ShiftFound> found = shift_of(path, reference, how);
+    const EndShift shift = found ? found->applied : EndShift{how.begin_shift, how.end_shift};
+    SignalRead read = read_spans(path, reference, how, [&](const AlignedSpan& span) {
+        add_span(span, how, shift, add);
+        return true;
+    });
+    read.shift = found;
+    return read;
 }
 
 }  // namespace bigbird::examples

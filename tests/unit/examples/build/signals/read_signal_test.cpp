@@ -24,7 +24,8 @@ Total total_of(const std::filesystem::path& path, const SignalReading& how = {})
     total.read = read_signal(path, *reference, how,
                              [&](std::size_t, std::int64_t begin, std::int64_t end, double value) {
                                  total.sum += value * static_cast<double>(end - begin);
-                             });
+                             })
+                     .rows;
     return total;
 }
 

@@ -13,9 +13,9 @@
 namespace bigbird::profiles {
 
 /// Sorted positions by contig: 4 bytes per read end. Const calls are thread-safe.
-class CutSites {
+class CutCounts {
 public:
-    explicit CutSites(std::span<const genome::Contig> contigs);
+    explicit CutCounts(std::span<const genome::Contig> contigs);
 
     /// Adds a read end at a base; drops and counts one that is off its contig. In any order.
     void add(std::size_t contig, std::int64_t position);
@@ -41,7 +41,7 @@ private:
 /// Reads files of read_signal() and adds them up. Of bigWig and bedGraph, values are numbers of read ends per
 /// base. Throws InputError as read_signal() does, for a value that is not a whole number, and if nothing is
 /// left.
-CutSites read_cut_sites(std::span<const std::filesystem::path> paths, const genome::ReferenceGenome& reference,
+CutCounts read_cut_counts(std::span<const std::filesystem::path> paths, const genome::ReferenceGenome& reference,
                         const examples::SignalReading& how);
 
 }  // namespace bigbird::profiles

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/profiles/cut_sites.hpp"
+#include "bigbird/profiles/cut_counts.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
@@ -10,12 +10,12 @@
 
 namespace bigbird::profiles {
 
-CutSites::CutSites(std::span<const genome::Contig> contigs) : sites_(contigs.size()) {
+CutCounts::CutCounts(std::span<const genome::Contig> contigs) : sites_(contigs.size()) {
     for (const genome::Contig& contig : contigs)
         lengths_.push_back(contig.length);
 }
 
-void CutSites::add(std::size_t contig, std::int64_t position) {
+void CutCounts::add(std::size_t contig, std::int64_t position) {
     if (position < 0 || position >= lengths_[contig]) {
         ++dropped_;
         return;
@@ -24,12 +24,12 @@ void CutSites::add(std::size_t contig, std::int64_t position) {
     ++total_;
 }
 
-void CutSites::finish() {
+void CutCounts::finish() {
     for (std::vector<std::uint32_t>& sites : sites_)
         std::ranges::sort(sites);
 }
 
-std::span<const std::uint32_t> CutSites::between(std::size_t contig, std::int64_t begin,
+std::span<const std::uint32_t> CutCounts::between(std::size_t contig, std::int64_t begin,
                                                  std::int64_t end) const {
     const auto& sites = sites_[contig];
     const auto from = [&](std::int64_t position) {
@@ -38,19 +38,19 @@ std::span<const std::uint32_t> CutSites::between(std::size_t contig, std::int64_
     return {from(begin), from(std::max(begin, end))};
 }
 
-std::int64_t CutSites::count(std::size_t contig, std::int64_t begin, std::int64_t end) const {
+std::int64_t CutCounts::count(std::size_t contig, std::int64_t begin, std::int64_t end) const {
     return std::ssize(between(contig, begin, end));
 }
 
-void CutSites::copy(std::size_t contig, std::int64_t begin, std::span<float> counts) const {
+void CutCounts::copy(std::size_t contig, std::int64_t begin, std::span<float> counts) const {
     std::ranges::fill(counts, 0.0F);
     for (const std::uint32_t site : between(contig, begin, begin + std::ssize(counts)))
         counts[static_cast<std::size_t>(site - begin)] += 1;
 }
 
-CutSites read_cut_sites(std::span<const std::filesystem::path> paths, const genome::ReferenceGenome& reference,
+CutCounts read_cut_counts(std::span<const std::filesystem::path> paths, const genome::ReferenceGenome& reference,
                         const examples::SignalReading& how) {
-    CutSites sites(reference.contigs());
+    CutCounts sites(reference.contigs());
     for (const std::filesystem::path& path : paths) {
         stop_if_asked();
         examples::read_signal(
