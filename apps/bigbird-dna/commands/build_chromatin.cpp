@@ -60,10 +60,10 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
 
 /// Takes --bins apart. --negatives implies --bins any.
 void choose_bins(CLI::App& command, BuildChromatinOptions& options) {
-    std::optional<double>& negatives = options.of_bins.negatives;
+    std::optional<examples::Negatives>& negatives = options.of_bins.negatives;
     if (negatives && is_given(command, "--bins") && options.bins == "all")
         throw CLI::ExcludesError("--negatives", "--bins all");
-    if (options.bins == "any" && !negatives) negatives = 0;
+    if (options.bins == "any" && !negatives) negatives.emplace();
 }
 
 int run_build_chromatin(const BuildChromatinOptions& options) {
@@ -105,9 +105,10 @@ void setup_build_chromatin(Program& program) {
     add_choice_option(command, "--bins", options.bins, {"all", "any"},
                       "Bins to keep as rows: all, or only those with a label")
         ->needs(peaks);
-    add_value(command, "--negatives", "RATIO", of_bins.negatives,
-              "Number of randomly drawn bins without a label, per bin with one; implies --bins any",
-              CLI::NonNegativeNumber)
+    add_negatives_option(
+        command, of_bins.negatives,
+        "Number of drawn bins without a label, per bin with one; gc:RATIO: drawn for each split "
+        "by the GC of their windows, outside peaks. Implies --bins any")
         ->needs(peaks);
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))

@@ -34,6 +34,12 @@ void setup_build_tracks(Program& program) {
     add_reference_option(command, tracks.references);
     add_value(command, "--bin", "BP", tracks.bin, "Bin size", CLI::PositiveNumber);
     add_read_options(command, tracks.reading);
+    CLI::Option* peaks = add_value(
+        command, "--peaks", "BED", tracks.peaks,
+        "Keep only bins in windows of 2,114 bases around the summits of these peaks (narrowPeak or BED)");
+    add_negatives_option(command, tracks.negatives,
+                         "gc:RATIO: keep also so many windows without a peak, per peak, of the same GC")
+        ->needs(peaks);
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; default: chosen automatically");

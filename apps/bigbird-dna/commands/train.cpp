@@ -17,10 +17,9 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         add_value(command, "--peaks", "SHEET|BED", spec.examples.peaks,
                   "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
     CLI::Option* signal = add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
-                                    "Coverage instead of --peaks: a sheet with the columns name and "
-                                    "path, or reads (BAM, CRAM), fragments, bigWig or bedGraph (see "
-                                    "build-tracks)")
-                              ->excludes(peaks);
+                                    "Coverage: a sheet with the columns name and path, or reads (BAM, CRAM), "
+                                    "fragments, bigWig or bedGraph (see build-tracks). With --peaks: profiles "
+                                    "of cut sites, freed of the enzyme's bias");
     CLI::Option* tss =
         add_value(command, "--tss", "BED|GTF|GFF3", spec.promoters.tss,
                   "Transcription start sites instead of --peaks: a model of promoters, against "
@@ -35,13 +34,26 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         of_bins->excludes(tss);
     command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
     add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
-        ->needs(signal);
+        ->needs(signal)
+        ->excludes(peaks);
     for (CLI::Option* of_signal : add_read_options(command, spec.tracks.reading))
         of_signal->needs(signal);
+    add_value(command, "--bias", "auto|none|kmers:N|MODEL", spec.profiles.bias,
+              "Model of the enzyme's bias under a profile: trained on background, a table of k-mers, or "
+              "ChromBPNet's file or folder")
+        ->default_str("auto for --assay atac and dnase, else none")
+        ->needs(signal)
+        ->needs(peaks);
+    add_negatives_option(
+        command, spec.examples.negatives,
+        "Evaluate peaks among so many bins without one, gc:RATIO: of the same GC, outside peaks, "
+        "instead of among all bins (see build-chromatin)")
+        ->needs(peaks);
     add_value(command, "--min-positives", "N", spec.min_positives,
               "Leave labels with fewer positive test bins out of means, unless all have fewer",
               CLI::PositiveNumber)
-        ->needs(peaks);
+        ->needs(peaks)
+        ->excludes(signal);
 }
 
 /// Options only for --table or --fasta.
@@ -59,10 +71,10 @@ void add_sequence_options(CLI::App& command, TrainSpec& spec) {
 void add_training_options(CLI::App& command, TrainSpec& spec) {
     tasks::FinetuneSpec& model = spec.model;
     add_value(command, "--config", "PRESET|FILE", model.bins.config,
-              "Size of the bin model: tiny, small, base or large, or a JSON file of network sizes");
+              "Size of the bin or profile model: tiny, small, base or large, or a JSON file of network sizes");
     add_value(command, "--epochs", "N", model.epochs, "Maximum number of epochs", CLI::PositiveNumber)
         ->default_str(
-            "10, at least 300 steps; coverage: 30, at least 1000; sequences: 6 to 15, for 250,000 rows in "
+            "10, at least 300 steps; coverage: 30, at least 1000; profiles: 10, at least 2000; sequences: 6 to 15, for 250,000 rows in "
             "total");
     add_value(command, "--steps", "N", model.learning_rate.total_steps,
               "Training steps, instead of --epochs; no early stopping", CLI::NonNegativeNumber)
@@ -82,7 +94,7 @@ void add_folds_option(CLI::App& command, TrainSpec& spec) {
             ->default_str("none")
             ->group("Hold-out")
             ->needs(option_of(command, "--peaks"));
-    for (const char* given : {"--validation", "--test"})
+    for (const char* given : {"--validation", "--test", "--signal"})
         folds->excludes(option_of(command, given));
 }
 
@@ -152,7 +164,11 @@ void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
     if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
     if (sequences) choose_sequences(command, spec);
     if (promoters) spec.model = told(command, tasks::promoter_model_spec(), spec.model);
-    if (!spec.tracks.signals.empty()) {
+    if (spec.makes_profiles()) {
+        const std::string config = spec.model.bins.config;
+        spec.model = told(command, tasks::profile_model_spec(), spec.model);
+        spec.model.bins.config = config;
+    } else if (!spec.tracks.signals.empty()) {
         const tasks::FinetuneSpec coverage = tasks::coverage_model_spec();
         spec.model.fewest_steps = coverage.fewest_steps;
         if (!is_given(command, "--epochs")) spec.model.epochs = coverage.epochs;

@@ -170,6 +170,13 @@ std::vector<CLI::Option*> add_read_options(CLI::App& command, examples::SignalRe
     return {assay, count, shift, quality, duplicates};
 }
 
+CLI::Option* add_negatives_option(CLI::App& command, std::optional<examples::Negatives>& negatives,
+                                  const std::string& what) {
+    return add_parsed(
+        command, "--negatives", "RATIO",
+        [&negatives](const std::string& text) { negatives = examples::parse_negatives(text); }, what);
+}
+
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {

@@ -5,6 +5,7 @@
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/shard.hpp"
+#include "bigbird/examples/build/gc_negatives.hpp"
 #include "bigbird/examples/build/signals/read_signal.hpp"
 #include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/tasks/specs/score_specs.hpp"
@@ -117,6 +118,10 @@ std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<
 
 /// --assay, --shift, --count, --min-mapq and --keep-duplicates of fragments and reads.
 std::vector<CLI::Option*> add_read_options(CLI::App& command, examples::SignalReading& reading);
+
+/// --negatives RATIO or gc:RATIO.
+CLI::Option* add_negatives_option(CLI::App& command, std::optional<examples::Negatives>& negatives,
+                                  const std::string& what);
 
 /// --validation and --test: contigs, regions or BED files held out of training; `by` says which part of a row
 /// decides.

@@ -57,6 +57,13 @@ protected:
     const TrainSpec& spec_;
 };
 
+// Checksums of inputs, to detect that they have changed. Throw ConfigError for a pipe, InputError.
+/// Recipe::options() of what reads bins of a genome, except peaks and signal.
+Json genome_options(const TrainSpec& spec);
+/// Of the sheet, where there is one, and of all files that it names.
+Json signal_checksum(const std::vector<std::filesystem::path>& signals);
+Json peaks_checksum(const std::vector<std::filesystem::path>& peaks);
+
 /// Returns the recipe for `spec`, whose model it validates.
 std::unique_ptr<Recipe> recipe_of(const TrainSpec& spec);
 

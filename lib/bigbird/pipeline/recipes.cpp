@@ -54,7 +54,8 @@ Json reference_checksum(const std::vector<fs::path>& references) {
     return "sha256:" + sha256_of_text(text);
 }
 
-/// Checksum of the sheet, where there is one, and of all files that it names.
+}  // namespace
+
 Json signal_checksum(const std::vector<fs::path>& signals) {
     std::string text;
     for (const fs::path& path : signals) {
@@ -68,14 +69,6 @@ Json signal_checksum(const std::vector<fs::path>& signals) {
     return "sha256:" + sha256_of_text(text);
 }
 
-/// Converts the manifest's "22:0-200" to "22:1-200", the form of --test.
-std::string region_text(const std::string& interval) {
-    const std::size_t begin = interval.rfind(':') + 1;
-    return interval.substr(0, begin) + std::to_string(std::stoll(interval.substr(begin)) + 1) +
-           interval.substr(interval.rfind('-'));
-}
-
-/// Recipe::options() of a recipe with bins of a genome, except peaks and signal.
 Json genome_options(const TrainSpec& spec) {
     const auto texts = [](const std::vector<std::string>& given) {
         return given.empty() ? Json("by rule") : Json(given);
@@ -87,6 +80,28 @@ Json genome_options(const TrainSpec& spec) {
             {"--validation", texts(spec.validation)},
             {"--test", texts(spec.test)},
             {"--config", fs::is_regular_file(config) ? "sha256:" + input_checksum(config) : config}};
+}
+
+Json peaks_checksum(const std::vector<fs::path>& peaks) {
+    for (const fs::path& path : peaks)
+        input_checksum(path);
+    std::string text;
+    for (const examples::LabelFiles& label : examples::read_label_files(peaks)) {
+        text += label.group + '\t' + label.name;
+        for (const fs::path& path : label.paths)
+            text += '\t' + input_checksum(path);
+        text += '\n';
+    }
+    return "sha256:" + sha256_of_text(text);
+}
+
+namespace {
+
+/// Converts the manifest's "22:0-200" to "22:1-200", the form of --test.
+std::string region_text(const std::string& interval) {
+    const std::size_t begin = interval.rfind(':') + 1;
+    return interval.substr(0, begin) + std::to_string(std::stoll(interval.substr(begin)) + 1) +
+           interval.substr(interval.rfind('-'));
 }
 
 /// "test 22:1-200 (1 bin)".
@@ -141,19 +156,6 @@ Judgement judge_numbers(const evaluation::EvaluationRequest& request, const fs::
     return judged;
 }
 
-Json peaks_checksum(const std::vector<fs::path>& peaks) {
-    for (const fs::path& path : peaks)
-        input_checksum(path);
-    std::string text;
-    for (const examples::LabelFiles& label : examples::read_label_files(peaks)) {
-        text += label.group + '\t' + label.name;
-        for (const fs::path& path : label.paths)
-            text += '\t' + input_checksum(path);
-        text += '\n';
-    }
-    return "sha256:" + sha256_of_text(text);
-}
-
 class PeaksRecipe : public Recipe {
 public:
     using Recipe::Recipe;
@@ -162,6 +164,7 @@ public:
         Json options = genome_options(spec_);
         options.update(Json{{"--peaks", peaks_checksum(spec_.examples.peaks)},
                             {"--min-positives", spec_.min_positives}});
+        if (spec_.examples.negatives) options["--negatives"] = to_json(*spec_.examples.negatives);
         if (spec_.folds > 0) options["--folds"] = {spec_.folds, spec_.fold};
         return options;
     }
@@ -304,8 +307,8 @@ public:
     explicit TracksRecipe(const TrainSpec& spec) : Recipe(spec) {
         if (spec.tracks.bin < 16)
             throw ConfigError(
-                "train takes a --bin of 16 or more; for profiles of 1 to 8 bp give --bin to "
-                "build-tracks, then finetune, predict and evaluate (docs/tracks.md)");
+                "train takes a --bin of 16 or more; for profiles at single bases give --peaks instead, such as "
+                "those of `macs3 callpeak -f BAMPE --call-summits -t FILE -g SIZE -n NAME`");
     }
 
     Json options() const override {

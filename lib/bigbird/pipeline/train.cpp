@@ -13,7 +13,6 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/protected_files.hpp"
 #include "bigbird/core/system/temporary_folder.hpp"
-#include "bigbird/core/version.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/example_format.hpp"
@@ -25,6 +24,8 @@
 #include "bigbird/pipeline/recipe.hpp"
 #include "bigbird/pipeline/report_motifs.hpp"
 #include "bigbird/pipeline/report_page.hpp"
+#include "bigbird/pipeline/train_folder.hpp"
+#include "bigbird/pipeline/train_profiles.hpp"
 #include "bigbird/scoring/rows/predict.hpp"
 #include "bigbird/tasks/files/task_files.hpp"
 #include "bigbird/training/run_start.hpp"
@@ -44,12 +45,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char *floor_folder = "floor", *model_folder = "model";
-constexpr const char* evaluation_file = "evaluation.json";
-constexpr const char* record_file = "train.json";  // options, and at the end the summary
+constexpr const char* floor_folder = "floor";
 constexpr std::array parts{examples_folder, run_folder,   floor_folder,     scores_folder, evaluation_file,
                            page_file,       model_folder, model::card_file, record_file};
-constexpr const char* lock_file = "lock";
 
 /// Options that determine the result, by name.
 Json fixed_options(const TrainSpec& spec, const Recipe& recipe) {
@@ -58,21 +56,6 @@ Json fixed_options(const TrainSpec& spec, const Recipe& recipe) {
     options["--seed"] = spec.model.seed;
     options[steps > 0 ? "--steps" : "--epochs"] = steps > 0 ? Json(steps) : Json(spec.model.epochs);
     return options;
-}
-
-/// Whether only the length differs, and training may go on from where it was. Steps beside epochs, which
-/// cannot be compared here, are compared by the training, which refuses fewer before it changes anything:
-/// only if there is a model.
-bool may_go_on(Json before, Json now, bool trained) {
-    const auto taken = [](Json& options, const char* name) {
-        const double value = options.value(name, 0.0);
-        options.erase(name);
-        return value;
-    };
-    const double steps_before = taken(before, "--steps"), steps = taken(now, "--steps"),
-                 epochs_before = taken(before, "--epochs"), epochs = taken(now, "--epochs");
-    const bool comparable = (steps > 0) == (steps_before > 0);
-    return before == now && (comparable ? steps > steps_before || epochs > epochs_before : trained);
 }
 
 /// The options of the model's training in train's folder.
@@ -130,7 +113,7 @@ public:
           known_(known_motifs(spec)) {}
 
     std::vector<std::string> run() {
-        require_own_folder();
+        require_own_folder(folder_);
         const training::RunLock lock(folder_);
         if (spec_.force) discard();
         if (const auto before = begin()) return *before;
@@ -155,20 +138,6 @@ public:
 private:
     /// Whether its parts are those of several folds.
     bool has_folds() const { return spec_.folds > 0 && spec_.fold == 0; }
-
-    /// Throws ConfigError if the folder contains files that train did not write.
-    void require_own_folder() const {
-        refuse_protected(folder_);
-        if (is_there(folder_ / record_file)) return;
-        for (const fs::path& entry : entries_of(folder_)) {
-            const std::string name = entry.filename();
-            if (fs::is_directory(entry) && fs::is_empty(entry)) continue;  // made by a workflow engine
-            if (name == lock_file || (name.starts_with('.') && name.find(".tmp.") != std::string::npos))
-                continue;
-            throw ConfigError(folder_.string() + ": holds " + name + " and no " + record_file +
-                              ", so train did not make it; give another --output");
-        }
-    }
 
     void discard() const {
         for (const char* part : parts)
@@ -226,10 +195,8 @@ private:
     }
 
     void write_record(const Json& summary) const {
-        Json json{{"program", "bigbird-dna"}, {"version", std::string(version())}, {"options", options_}};
-        if (!summary.is_null()) json["summary"] = summary;
-        if (!spec_.known_motifs.empty()) json["known_motifs"] = known_sum();
-        write_json(folder_ / record_file, json, Overwrite::allow);
+        write_train_record(folder_, options_, summary,
+                           spec_.known_motifs.empty() ? Json::object() : Json{{"known_motifs", known_sum()}});
     }
 
     /// Checksum of the known motifs, which change nothing but the page.
@@ -415,10 +382,12 @@ std::string line_of(const char* name, double seconds, const std::string& what) {
 }  // namespace
 
 std::vector<std::string> train(const TrainSpec& spec) {
+    if (spec.makes_profiles()) return train_profiles(spec);
     return Pipeline(spec).run();
 }
 
 std::vector<std::string> forecast_train(const TrainSpec& spec) {
+    if (spec.makes_profiles()) return forecast_profiles(spec);
     const TrainSpec one = spec.folds > 0 ? fold_spec(spec, 1) : spec;
     const std::unique_ptr<Recipe> recipe = recipe_of(one);
     const double folds = std::max(spec.folds, 1);

@@ -41,7 +41,7 @@ struct Genome {
         options.peaks = {folder / "p.bed"};
         options.references = {folder / "g.fa"};
         options.window = 400;
-        if (!all) options.negatives = 0;
+        if (!all) options.negatives.emplace();
         options.exclude = {(folder / "out.bed").string()};
         options.test = {"c:1601-2000"};
         return options;

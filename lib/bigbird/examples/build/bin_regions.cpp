@@ -110,6 +110,10 @@ BinRegions::BinRegions(const BinRegionOptions& options)
       include_(read_set(*reference_, options.include, "--include")),
       exclude_(read_set(*reference_, options.exclude, "--exclude")) {}
 
+void BinRegions::keep(const genome::IntervalSet& regions) {
+    include_ = include_ ? include_->intersected(regions) : regions;
+}
+
 bool BinRegions::admits(const genome::Interval& where) const {
     return (!include_ || include_->contains(where)) && !(exclude_ && exclude_->overlaps(where)) &&
            !left_out_.overlaps(where);

@@ -71,6 +71,10 @@ public:
     genome::Interval place_of(const std::string& contig, std::int64_t bin) const {
         return {contig, bin * options_.bin, (bin + 1) * options_.bin};
     }
+    /// Keeps only bins that are fully in these, too.
+    void keep(const genome::IntervalSet& regions);
+    /// The bases of --exclude.
+    genome::IntervalSet excluded() const { return exclude_.value_or(genome::IntervalSet()); }
     /// Whether --include and --exclude allow the bin.
     bool admits(const genome::Interval& where) const;
     Split split_of(const genome::Interval& where) const { return hold_outs_.split_of(where); }

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace bigbird::examples {
@@ -66,6 +67,7 @@ public:
                 [this](const std::string& contig) { return has_peaks(contig); },
                 [this](const genome::Contig& contig) { return labelled_bins(contig); });
         }
+        if (options_.negatives && options_.negatives->by_gc) match_negatives();
         Progress progress("label bins", "contigs", std::ssize(reference().contigs()));
         std::int64_t done = 0;
         for (const genome::Contig& contig : reference().contigs()) {
@@ -141,25 +143,66 @@ private:
         return bins;
     }
 
+    /// Whether a bin can be a row, as far as N in its window say.
+    bool has_letters(const ContigSequence& sequence, const Interval& where) const {
+        const Interval window = genome::window_around(where, options_.window);
+        return static_cast<double>(sequence.count_n(window.begin, window.end)) <=
+               std::floor(most_n * static_cast<double>(options_.window));
+    }
+
+    /// Draws the bins without a peak by the GC of their windows.
+    void match_negatives() {
+        GcMatcher matcher(options_.seed);
+        for (std::size_t index = 0; index < reference().contigs().size(); ++index) {
+            const genome::Contig& contig = reference().contigs()[index];
+            if (!has_peaks(contig.name)) continue;
+            stop_if_asked();
+            const BitRows labels = label_bins(contig.name, contig.length / options_.bin);
+            const ContigSequence sequence(reference(), contig);
+            const std::string dna = reference().fetch({contig.name, 0, contig.length});
+            GcCounter counter(dna);
+            for (std::size_t i = 0; i < labels.rows(); ++i) {
+                const Interval where = regions_.place_of(contig.name, static_cast<std::int64_t>(i));
+                if (!regions_.admits(where) || !has_letters(sequence, where)) continue;
+                const Interval window = genome::window_around(where, options_.window);
+                const double gc = counter.share(window.begin, window.end);
+                const Split split = regions_.split_of(where);
+                if (labels.any(i))
+                    matcher.add_peak(split, gc);
+                else if (!std::ranges::any_of(peaks_,
+                                              [&](const Peaks& peaks) { return peaks.set.overlaps(where); }))
+                    matcher.add_candidate({index, where.begin, split}, gc);
+            }
+        }
+        for (const GcMatcher::Window& window : matcher.draw(options_.negatives->ratio))
+            matched_[reference().contigs()[window.contig].name].push_back(window.begin / options_.bin);
+    }
+
     /// The bins of a contig that become rows.
     std::vector<std::int64_t> choose_rows(const genome::Contig& contig, const BitRows& labels,
                                           const ContigSequence& sequence) {
-        const auto allowed_n = static_cast<std::int64_t>(most_n * static_cast<double>(options_.window));
         std::vector<std::int64_t> chosen, unlabelled;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const auto bin = static_cast<std::int64_t>(i);
             const Interval where = regions_.place_of(contig.name, bin);
             const bool wanted = !options_.negatives || labels.any(i);
-            if ((!wanted && options_.negatives == 0.0) || !regions_.admits(where)) continue;
-            const Interval window = genome::window_around(where, options_.window);
-            const std::int64_t n_bases = sequence.count_n(window.begin, window.end);
-            if (n_bases > allowed_n) {
+            const bool none =
+                options_.negatives && (options_.negatives->ratio == 0 || options_.negatives->by_gc);
+            if ((!wanted && none) || !regions_.admits(where)) continue;
+            if (!has_letters(sequence, where)) {
                 left_out_n_ += wanted ? 1 : 0;
                 continue;
             }
             (wanted ? chosen : unlabelled).push_back(bin);
         }
-        draw_negatives(contig, unlabelled, chosen);
+        if (options_.negatives && options_.negatives->by_gc) {
+            const auto matched = matched_.find(contig.name);
+            if (matched != matched_.end()) unlabelled = matched->second;
+            chosen.insert(chosen.end(), unlabelled.begin(), unlabelled.end());
+            std::ranges::sort(chosen);
+        } else {
+            draw_negatives(contig, unlabelled, chosen);
+        }
         return chosen;
     }
 
@@ -170,8 +213,8 @@ private:
         std::ranges::sort(unlabelled, {}, [&](std::int64_t bin) {
             return stream.split(static_cast<std::uint64_t>(bin)).key();
         });
-        const auto wanted = static_cast<std::size_t>(
-            std::llround(options_.negatives.value_or(0) * static_cast<double>(chosen.size())));
+        const auto wanted = static_cast<std::size_t>(std::llround(
+            options_.negatives.value_or(Negatives()).ratio * static_cast<double>(chosen.size())));
         unlabelled.resize(std::min(unlabelled.size(), wanted));
         chosen.insert(chosen.end(), unlabelled.begin(), unlabelled.end());
         std::ranges::sort(chosen);
@@ -235,7 +278,7 @@ private:
     Json details() const {
         Json parameters{{"bin", options_.bin},
                         {"bins", options_.negatives ? "any" : "all"},
-                        {"negatives", options_.negatives.value_or(0)},
+                        {"negatives", to_json(options_.negatives.value_or(Negatives()))},
                         {"seed", options_.seed},
                         {"max_n_fraction", most_n},
                         {"held_out", regions_.held_out()}};
@@ -256,6 +299,7 @@ private:
     LabelWriter matrix_;  ///< bins.npy
     std::vector<BinStretch> stretches_;
     std::vector<Peaks> peaks_;
+    std::map<std::string, std::vector<std::int64_t>> matched_;  ///< bins without a peak, by contig
     std::int64_t left_out_n_ = 0, left_out_shared_ = 0;
 };
 

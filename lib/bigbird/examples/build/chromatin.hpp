@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/examples/build/bin_regions.hpp"
+#include "bigbird/examples/build/gc_negatives.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -15,8 +16,9 @@ struct ChromatinOptions : BinRegionOptions {
     std::vector<std::filesystem::path> peaks{};  ///< read_label_files
     std::int64_t window = 8000;
     /// Only bins with a label become rows, and this number of bins without one per row, drawn at random by
-    /// contig. Not set: all bins.
-    std::optional<double> negatives{};
+    /// contig; by_gc: drawn for each split by the GC of their windows, among bins without a peak. Not set:
+    /// all bins.
+    std::optional<Negatives> negatives{};
     std::uint64_t seed = 0;     ///< seed of that draw
     bool skip_invalid = false;  ///< build however many peaks do not fit the reference
     int threads = 1;

@@ -197,6 +197,7 @@ public:
             strand_pair_of(track, tracks_);
         if (options_.chooses_hold_outs)
             regions_.choose_missing_hold_outs([](const std::string&) { return true; });
+        if (!options_.peaks.empty()) keep_windows();
         write_rows();
         if (splits_.empty())
             throw InputError("no bin is left that --include and --exclude admit and that is not N");
@@ -220,6 +221,22 @@ public:
 private:
     const genome::ReferenceGenome& reference() const { return regions_.reference(); }
     std::int64_t window() const { return bins_about_a_bin * options_.bin; }
+
+    /// Keeps the windows of peaks, and of negatives.
+    void keep_windows() {
+        const auto split_of = [this](const genome::Interval& where) { return regions_.split_of(where); };
+        const genome::IntervalSet excluded = regions_.excluded();
+        std::vector<SplitWindow> windows = peak_windows(reference(), options_.peaks, options_.peak_window,
+                                                        excluded, split_of, options_.reading.skip_invalid);
+        if (options_.negatives)
+            for (SplitWindow& negative : gc_negatives(reference(), windows, excluded, split_of,
+                                                      options_.negatives->ratio, options_.seed))
+                windows.push_back(std::move(negative));
+        std::vector<genome::Interval> kept;
+        for (SplitWindow& window : windows)
+            kept.push_back(std::move(window.window));
+        regions_.keep(genome::IntervalSet(kept));
+    }
 
     /// sequences.bed, the lists of splits, bins.bed and sequences.2bit.
     void write_rows() {
@@ -397,12 +414,17 @@ private:
                     scales.back()["files"].push_back(file_json(file, values.reading));
             labels.push_back({track.group, track.name, track.positive, strand_pair_of(track, tracks_)});
         }
-        writer_.finish(
-            rows::LabelTable(std::move(labels)),
-            {{"target", word_of(target_choices, TargetKind::numbers)},
-             {"parameters", {{"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}}},
-             {"inputs", inputs},
-             {"contigs", contigs_json(reference().contigs())}});
+        Json parameters{{"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}};
+        if (!options_.peaks.empty()) parameters["window"] = options_.peak_window;
+        if (options_.negatives)
+            parameters.update({{"negatives", to_json(*options_.negatives)}, {"seed", options_.seed}});
+        for (const fs::path& path : options_.peaks)
+            inputs.push_back({{"role", "peaks"}, {"sha256", checksum_of_input(path)}});
+        writer_.finish(rows::LabelTable(std::move(labels)),
+                       {{"target", word_of(target_choices, TargetKind::numbers)},
+                        {"parameters", parameters},
+                        {"inputs", inputs},
+                        {"contigs", contigs_json(reference().contigs())}});
     }
 
     const TrackOptions& options_;
@@ -419,6 +441,9 @@ private:
 
 void TrackOptions::validate() const {
     if (bin < 1) throw ConfigError("--bin must be at least 1");
+    if (negatives && !negatives->by_gc)
+        throw ConfigError("--negatives of coverage takes gc:RATIO, such as gc:1");
+    if (negatives && peaks.empty()) throw ConfigError("--negatives needs --peaks");
     if (signals.empty())
         throw ConfigError("--signal is needed: a sheet, or BAM, CRAM, bigWig, bedGraph or BED files");
 }

@@ -4,10 +4,12 @@
 
 #include "bigbird/core/choice.hpp"
 #include "bigbird/examples/build/bin_regions.hpp"
+#include "bigbird/examples/build/gc_negatives.hpp"
 #include "bigbird/examples/build/signals/read_signal.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace bigbird::examples {
@@ -28,6 +30,12 @@ struct TrackOptions : BinRegionOptions {
     /// Files with the same name and group are added up; their rows must agree in all columns but `path`.
     std::vector<std::filesystem::path> signals{};
     SignalReading reading{};
+    /// BED or narrowPeak: only bins in windows around them, and in those of `negatives`, become rows; all
+    /// bins if there are none.
+    std::vector<std::filesystem::path> peaks{};
+    std::optional<Negatives> negatives{};  ///< by_gc
+    std::int64_t peak_window = 2114;       ///< bases around a summit, as ChromBPNet reads them
+    std::uint64_t seed = 0;                ///< of the draw of negatives
 
     /// Throws ConfigError.
     void validate() const;

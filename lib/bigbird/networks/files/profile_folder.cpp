@@ -127,8 +127,8 @@ Json folder_description(const ProfileModel& model) {
                     {"window", window_of(model.parts.front().shape.input)},
                     {"architecture", profile_architecture},
                     {"network", network},
-                    {"contigs", Json::array()},
-                    {"training", Json::object()}};
+                    {"contigs", model.contigs},
+                    {"training", model.training}};
     return {{"architectures", {"ProfileNetwork"}},
             {"model_type", profile_model_type},
             {"num_labels", group_count(model)},

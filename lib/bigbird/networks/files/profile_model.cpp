@@ -16,7 +16,8 @@ std::string ProfileModel::bias() const {
     if (parts.size() > 1) return "yes";
     if (parts.front().name == word_of(component_words, Component::bias)) return "only";
     if (parts.front().name == word_of(component_words, Component::nobias)) return "no";
-    return family == "Cherimoya" ? "yes" : "unknown";  // which knows no model of an enzyme's bias
+    // Cherimoya knows no model of an enzyme's bias; ours has a named part where it was trained with one.
+    return family == "Cherimoya" || family == trained_family ? "yes" : "unknown";
 }
 
 ProfileModel chosen(ProfileModel model, std::optional<Component> component,

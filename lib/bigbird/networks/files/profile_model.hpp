@@ -80,12 +80,17 @@ enum class Component : std::uint8_t { nobias, bias, joined };
 inline constexpr Choices<Component, 3> component_words{
     {{Component::nobias, "nobias"}, {Component::bias, "bias"}, {Component::joined, "joined"}}};
 
+/// The family of models that train made.
+inline constexpr const char* trained_family = "bigbird-dna";
+
 struct ProfileModel {
-    std::string family;              ///< "ChromBPNet", "BPNet", "bpnet-lite", "Cherimoya"
+    std::string family;              ///< "ChromBPNet", "BPNet", "bpnet-lite", "Cherimoya", trained_family
     std::vector<ProfilePart> parts;  ///< one; or nobias and bias, whose predictions are joined: logits are
                                      ///< added, and so are exp(log counts)
     std::string sha256;              ///< of the file
     Json source = Json::object();    ///< what else the file says: names, controls, for people
+    /// Of a model trained here, for config.json: the genome's contigs, and options.
+    Json contigs = Json::array(), training = Json::object();
 
     /// "joined", "nobias", "bias" or "".
     std::string component() const { return parts.size() > 1 ? "joined" : parts.front().name; }

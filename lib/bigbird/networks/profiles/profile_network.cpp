@@ -107,7 +107,7 @@ at::Tensor ProfileNetImpl::output_bias() const {
 ProfileHeads ProfileNetImpl::forward(const at::Tensor& letters) const {
     ProfileHeads heads = twin_heads(state_->parts.front(), letters);
     for (std::size_t i = 1; i < state_->parts.size(); ++i)
-        heads = joined(heads, twin_heads(state_->parts[i], letters));
+        heads = joined_heads(heads, twin_heads(state_->parts[i], letters));
     return heads;
 }
 

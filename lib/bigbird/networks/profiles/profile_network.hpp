@@ -21,6 +21,8 @@ namespace bigbird::networks {
 struct ProfileHeads {
     at::Tensor profile, counts;
 };
+/// Heads of two parts together: logits are added, and so are exp(log counts). Differentiable.
+ProfileHeads joined_heads(const ProfileHeads& a, const ProfileHeads& b);
 
 /// One network, or the join of several. Parameters have the names of Weights, behind the part's name and a
 /// dot if it has one.
@@ -49,6 +51,11 @@ public:
     /// over the whole window, so that a base changes all of it: such networks compute complete passes, as do
     /// all on other devices.
     ProfileHeads scores(const at::Tensor& codes, std::span<const std::vector<bins::Substitution>> each) const;
+
+    /// forward() of a training step, from codes (windows, input) uint8, with gradients of the parameters. On a
+    /// CPU, products are in `type`, float32 or bfloat16, and so are the positions of the trunk (relu_after, one
+    /// part; others compute forward()).
+    ProfileHeads training_pass(const at::Tensor& codes, at::ScalarType type) const;
 
     struct State;
 

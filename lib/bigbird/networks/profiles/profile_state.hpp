@@ -27,8 +27,6 @@ struct PartTensors {
 
 /// The readable twin: heads of letters (windows, input, 4).
 ProfileHeads twin_heads(const PartTensors& part, const at::Tensor& letters);
-/// Heads of the parts together.
-ProfileHeads joined(const ProfileHeads& a, const ProfileHeads& b);
 
 struct ProfileNetImpl::State {
     std::vector<PartTensors> parts;

@@ -76,7 +76,7 @@ ProfileHeads twin_heads(const PartTensors& part, const at::Tensor& letters) {
             at::linear(middle(x, shape.counts).mean(2), part.counts, part.counts_bias)};
 }
 
-ProfileHeads joined(const ProfileHeads& a, const ProfileHeads& b) {
+ProfileHeads joined_heads(const ProfileHeads& a, const ProfileHeads& b) {
     return {a.profile.defined() ? a.profile + b.profile : at::Tensor(),
             jointly(
                 at::stack({a.counts, b.counts}, 2),

@@ -113,6 +113,19 @@ FinetuneSpec bin_model_spec() {
     return spec;
 }
 
+FinetuneSpec profile_model_spec() {
+    FinetuneSpec spec;
+    spec.architecture = bins_name;  // not used
+    spec.epochs = 10;
+    spec.fewest_steps = 2000;
+    spec.batch_size = 64;
+    spec.learning_rate.peak = 2e-3;
+    spec.learning_rate.decay = training::Decay::cosine;
+    spec.optimizer.weight_decay = 0;
+    spec.optimizer.clip_norm = 0;
+    return spec;
+}
+
 FinetuneSpec coverage_model_spec() {
     FinetuneSpec spec = bin_model_spec();
     spec.epochs = 30;

@@ -9,6 +9,7 @@
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/rows/window.hpp"
 #include "bigbird/tasks/specs/architectures.hpp"
+#include "bigbird/tasks/specs/profile_spec.hpp"
 #include "bigbird/training/specs/run_spec.hpp"
 
 #include <cstdint>
@@ -172,8 +173,11 @@ FinetuneSpec sequence_model_spec();
 /// smallest weight; else it is 1.
 FinetuneSpec token_model_spec();
 
-/// Options of the command train: from peaks, coverage, labeled sequences (task sequences) or TSSs (task
-/// promoter) to an evaluated model in one folder.
+/// Default training of a model of profiles (train with peaks and signal).
+FinetuneSpec profile_model_spec();
+
+/// Options of the command train: from peaks, coverage, both (profiles at single bases), labeled sequences
+/// (task sequences) or TSSs (task promoter) to an evaluated model in one folder.
 struct TrainSpec {
     /// By default, every bin becomes a row, with the tutorial's windows. Bin models read bins.npy, which has
     /// no windows.
@@ -191,6 +195,7 @@ struct TrainSpec {
         tracks;  ///< signals, bin size and how signals are read; its regions are in `examples`
     examples::SequencesOptions sequences;  ///< all but splits and seed
     examples::PromoterOptions promoters;   ///< TSSs, window and negatives; its references are in `examples`
+    ProfileSpec profiles;                  ///< of peaks and signal together
     /// Held-out data. For peaks: contigs, regions and BED files; chosen automatically if not given. For
     /// sequences: a table, or drawn if neither a table nor the split is given.
     std::vector<std::string> validation, test;
@@ -203,6 +208,8 @@ struct TrainSpec {
     std::string command{};                 ///< the command line, for the report
     bool force = false;                    ///< discard the output of an earlier train in `output`
     bool dry_run = false;
+
+    bool makes_profiles() const { return !examples.peaks.empty() && !tracks.signals.empty(); }
 };
 
 }  // namespace bigbird::tasks

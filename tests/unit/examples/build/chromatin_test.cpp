@@ -29,7 +29,7 @@ ChromatinOptions real_options() {
     ChromatinOptions options;
     options.peaks = {testing::test_data("chromatin/peaks.tsv")};
     options.references = {testing::test_data("genome/22.fa.gz")};
-    options.negatives = 0;
+    options.negatives.emplace();
     return options;
 }
 
@@ -67,7 +67,7 @@ ChromatinOptions small_options(const testing::TempDir& folder) {
     options.references = {folder / "g.fa"};
     options.window = 60;
     options.bin = 20;
-    options.negatives = 0;
+    options.negatives.emplace();
     return options;
 }
 
@@ -183,7 +183,7 @@ DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {
     testing::write_file(folder / "small.bed", "1\t201\t205\n");
     options.peaks = {folder / "small.bed"};
     for (const bool all : {false, true}) {
-        options.negatives = all ? std::nullopt : std::optional(0.0);
+        options.negatives = all ? std::nullopt : std::optional(Negatives());
         const fs::path output = folder / (all ? "e" : "d");
         fs::create_directory(output);
         DOCTEST_CHECK(testing::message_of<InputError>([&] {
@@ -199,7 +199,7 @@ DOCTEST_TEST_CASE("chromatin: negatives are drawn among bins without any label")
     ChromatinOptions options = real_options();
     options.window = 1000;
     const ExampleSet without = build(options, folder / "without");
-    options.negatives = 2;
+    options.negatives = Negatives{2};
     const ExampleSet with = build(options, folder / "with");
     options.seed = 1;
     const ExampleSet other = build(options, folder / "other");
@@ -220,6 +220,32 @@ DOCTEST_TEST_CASE("chromatin: negatives are drawn among bins without any label")
     DOCTEST_CHECK(positives == without.size());
     DOCTEST_CHECK(negatives == 2 * positives);
     DOCTEST_CHECK(same < negatives);
+}
+
+DOCTEST_TEST_CASE("chromatin: negatives by GC have the GC of the bins with a label, in each split") {
+    const testing::TempDir folder;
+    ChromatinOptions options = real_options();
+    options.window = 1000;
+    options.test = {"22:20500001-22000000"};
+    options.negatives = Negatives{.ratio = 1, .by_gc = true};
+    const ExampleSet matched = build(options, folder / "matched");
+    options.negatives = Negatives{1};
+    const ExampleSet drawn = build(options, folder / "drawn");
+    const auto gc_of = [](const ExampleSet& set, bool labelled) {
+        double sum = 0, windows = 0;
+        for (const std::int64_t row : set.rows(Split::test)) {
+            const std::vector<std::uint8_t> labels = set.labels(row);
+            if (std::ranges::any_of(labels, [](std::uint8_t label) { return label != 0; }) != labelled)
+                continue;
+            const std::string dna = set.sequence(row);
+            sum += GcCounter(dna).share(0, std::ssize(dna));
+            ++windows;
+        }
+        return sum / windows;
+    };
+    DOCTEST_CHECK(std::abs(gc_of(matched, true) - gc_of(matched, false)) < 0.005);
+    DOCTEST_CHECK(gc_of(drawn, true) - gc_of(drawn, false) > 0.02);
+    DOCTEST_CHECK(matched.manifest()["parameters"]["negatives"] == "gc:1");
 }
 
 DOCTEST_TEST_CASE("chromatin: a label of several files has the union of their peaks") {

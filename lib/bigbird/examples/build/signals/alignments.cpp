@@ -163,12 +163,15 @@ void send_alignments(const fs::path& path, const ChildReader::Words& words, cons
         if (whole && is_spliced(*read))
             throw file.fault(
                 "has spliced reads, whose introns are no coverage: give a bigWig, as bamCoverage makes one");
-        const bool paired = (core.flag & BAM_FPAIRED) != 0, has_mate = core.mtid == core.tid && core.mpos >= 0;
-        SentSpan span{core.pos, core.pos + bases, core.tid,
-                      ((core.flag & BAM_FREVERSE) != 0 ? SentSpan::reverse : 0) |
-                          (paired ? SentSpan::of_pair : 0)};
-        if (whole && paired && has_mate && !begins_last(core)) span.flags |= SentSpan::silent;
-        else if (whole && paired && has_mate) span.begin = core.mpos;
+        const bool paired = (core.flag & BAM_FPAIRED) != 0,
+                   has_mate = core.mtid == core.tid && core.mpos >= 0;
+        SentSpan span{
+            core.pos, core.pos + bases, core.tid,
+            ((core.flag & BAM_FREVERSE) != 0 ? SentSpan::reverse : 0) | (paired ? SentSpan::of_pair : 0)};
+        if (whole && paired && has_mate && !begins_last(core))
+            span.flags |= SentSpan::silent;
+        else if (whole && paired && has_mate)
+            span.begin = core.mpos;
         some.push_back(span);
         if (some.size() >= spans_at_once) send_some();
     }
@@ -180,10 +183,10 @@ void send_alignments(const fs::path& path, const ChildReader::Words& words, cons
 /// A contig of the file on the reference.
 struct ContigOfFile {
     std::string name;
-    std::optional<std::size_t> index;                         ///< in the reference
-    std::int64_t length = 0;                ///< of the reference
-    std::int64_t inside = 0, outside = 0;   ///< reads
-    std::int64_t last = 0;                  ///< the end of the last read inside
+    std::optional<std::size_t> index;      ///< in the reference
+    std::int64_t length = 0;               ///< of the reference
+    std::int64_t inside = 0, outside = 0;  ///< reads
+    std::int64_t last = 0;                 ///< the end of the last read inside
 };
 
 class SpanReader {
@@ -266,7 +269,8 @@ private:
     }
 
     /// Counts `reads` of a contig, the last of which ends where the contig's last does.
-    void add(genome::AssemblyFit& fit, const ContigOfFile& contig, std::int64_t reads, genome::Fit how) const {
+    void add(genome::AssemblyFit& fit, const ContigOfFile& contig, std::int64_t reads,
+             genome::Fit how) const {
         if (reads == 0) return;
         fit.add({contig.name, contig.last - 1, contig.last}, how, reference_);
         fit.rows += reads - 1;

@@ -82,8 +82,7 @@ double score(const BaseCounts<width>& counts, const Motif& motif, std::int64_t s
     const std::array<double, 4> background = background_of(counts);
     double sum = 0;
     for (std::size_t i = 0; i < motif.rows.size(); ++i) {
-        const std::int64_t row =
-            std::int64_t{width / 2} + motif.first + static_cast<std::int64_t>(i) - shift;
+        const std::int64_t row = std::int64_t{width / 2} + motif.first + static_cast<std::int64_t>(i) - shift;
         const auto shares = shares_of(counts[static_cast<std::size_t>(row)]);
         double total = 0;
         for (std::size_t letter = 0; letter < 4; ++letter) {
@@ -150,7 +149,8 @@ BaseCounts<CutSites::width> CutSites::around(const Sites& sites,
     return counts;
 }
 
-ShiftFound CutSites::find(Assay assay, const genome::ReferenceGenome& reference, const EndShift* given) const {
+ShiftFound CutSites::find(Assay assay, const genome::ReferenceGenome& reference,
+                          const EndShift* given) const {
     const BaseCounts<width> forward = around(forward_, reference), reverse = around(reverse_, reference),
                             back = turned(reverse);
     const Known known = known_of(assay);
@@ -165,9 +165,9 @@ ShiftFound CutSites::find(Assay assay, const genome::ReferenceGenome& reference,
     found.clear = found.sites >= fewest_sites &&
                   found.margin >= errors_of_margin / std::sqrt(static_cast<double>(found.sites));
     if (found.clear) found.in_file = scores.front().second;
-    found.applied = given != nullptr ? *given
-                                     : EndShift{known.cut.begin - found.in_file.begin,
-                                                known.cut.end - found.in_file.end};
+    found.applied = given != nullptr
+                        ? *given
+                        : EndShift{known.cut.begin - found.in_file.begin, known.cut.end - found.in_file.end};
     add_rows(forward, found.applied.begin, found.logo);
     add_rows(reverse, found.applied.end, found.logo);
     return found;

@@ -37,10 +37,10 @@ using BaseCounts = std::array<std::array<double, 4>, size>;
 
 /// What the ends of a file say of its shift.
 struct ShiftFound {
-    EndShift in_file{};   ///< the shift that the ends have
-    EndShift applied{};   ///< the shift that moves them to the bases where the enzyme cut
-    bool clear = false;   ///< false: there were too few sites, or no margin, and in_file is assumed
-    double margin = 0;    ///< of the best shift above the second, in bits per site
+    EndShift in_file{};      ///< the shift that the ends have
+    EndShift applied{};      ///< the shift that moves them to the bases where the enzyme cut
+    bool clear = false;      ///< false: there were too few sites, or no margin, and in_file is assumed
+    double margin = 0;       ///< of the best shift above the second, in bits per site
     std::int64_t sites = 0;  ///< distinct sites on the strand with fewer of them
     /// Letters of the forward strand around the bases that count (`applied`), of ends of both strands; a site
     /// weighs the square root of its reads.
@@ -62,7 +62,8 @@ public:
     /// (0, 1); moved to (0, 1). The margin is clear if it is 10 / sqrt(sites) bits or more, five standard
     /// errors, and there are 1,000 sites per strand. Else the shift is assumed to be (0, 0). `given`: the
     /// shift to apply instead, if any.
-    ShiftFound find(Assay assay, const genome::ReferenceGenome& reference, const EndShift* given = nullptr) const;
+    ShiftFound find(Assay assay, const genome::ReferenceGenome& reference,
+                    const EndShift* given = nullptr) const;
 
 private:
     using Sites = std::map<std::pair<std::size_t, std::int64_t>, std::int64_t>;  // contig and base; reads

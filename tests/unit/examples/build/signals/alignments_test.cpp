@@ -32,12 +32,12 @@ struct SitesRead {
 
 SitesRead sites_of(const fs::path& path, const SignalReading& how = {}) {
     SitesRead sites;
-    sites.read = read_signal(path, yeast_genome(), how,
-                             [&](std::size_t contig, std::int64_t begin, std::int64_t end, double value) {
-                                 for (std::int64_t base = begin; base < end; ++base)
-                                     sites.signal[{"chr" + yeast_genome().contigs()[contig].name, base}] +=
-                                         value;
-                             });
+    sites.read =
+        read_signal(path, yeast_genome(), how,
+                    [&](std::size_t contig, std::int64_t begin, std::int64_t end, double value) {
+                        for (std::int64_t base = begin; base < end; ++base)
+                            sites.signal[{"chr" + yeast_genome().contigs()[contig].name, base}] += value;
+                    });
     return sites;
 }
 
@@ -86,7 +86,8 @@ DOCTEST_TEST_CASE("alignments: a filter takes more, or fewer") {
     DOCTEST_CHECK(all.read.reads->duplicates == 0);
     DOCTEST_CHECK(all.read.reads->low_mapq == 0);
     DOCTEST_CHECK(all.read.reads->counted == 264 + 16 + 16);
-    const ReadCounts strict = *sites_of(test_data("tracks/reads.bam"), {.filter = {.min_mapq = 255}}).read.reads;
+    const ReadCounts strict =
+        *sites_of(test_data("tracks/reads.bam"), {.filter = {.min_mapq = 255}}).read.reads;
     DOCTEST_CHECK(strict.counted == 8);  // 255 is the highest
     ReadCounts sum = strict;
     sum += strict;
@@ -165,7 +166,8 @@ DOCTEST_TEST_CASE("alignments: coverage of a pair is that of its fragment, once"
 
 DOCTEST_TEST_CASE("alignments: what is damaged, or no alignment, is said in a sentence") {
     const TempDir folder;
-    const std::string bam = read_file(test_data("tracks/reads.bam")), cram = read_file(test_data("tracks/reads.cram"));
+    const std::string bam = read_file(test_data("tracks/reads.bam")),
+                      cram = read_file(test_data("tracks/reads.cram"));
     write_file(folder / "cut.bam", bam.substr(0, bam.size() - 100));
     DOCTEST_CHECK(holds(refusal(folder / "cut.bam"), "is truncated: it ends without its closing block"));
     write_file(folder / "cut.cram", cram.substr(0, cram.size() - 50));
@@ -199,12 +201,14 @@ DOCTEST_TEST_CASE("alignments: contigs of other lengths are of another assembly"
     const auto other = genome::in_memory_genome({{"I", std::string(230000, 'A')}});
     const auto none = genome::in_memory_genome({{"II", std::string(230000, 'A')}});
     const auto read = [](const genome::ReferenceGenome& reference) {
-        read_alignments(test_data("tracks/reads.bam"), reference, {}, [](const AlignedSpan&) { return true; });
+        read_alignments(
+            test_data("tracks/reads.bam"), reference, {}, [](const AlignedSpan&) { return true; });
     };
     DOCTEST_CHECK(holds(message_of<InputError>([&] { read(*other); }), "is it of another assembly?"));
     DOCTEST_CHECK(holds(message_of<InputError>([&] { read(*none); }), "has no contig of --reference"));
     // A slice is read up to its end.
-    const auto slice = genome::in_memory_genome({{"I", std::string(20000, 'A')}, {"VI", std::string(9000, 'A')}});
+    const auto slice =
+        genome::in_memory_genome({{"I", std::string(20000, 'A')}, {"VI", std::string(9000, 'A')}});
     const CapturedLog log;
     read(*slice);
     DOCTEST_CHECK(holds(log.text(), "as for a slice"));

@@ -24,10 +24,11 @@ struct CutYeast {
     std::vector<AlignedSpan> spans{};
 
     CutYeast() {
-        read_signal(test_data("tracks/yeast.bedpe.gz"), *reference, {.counted = Counted::fragments},
-                    [&](std::size_t contig, std::int64_t begin, std::int64_t end, double) {
-                        spans.push_back({contig, begin, end});
-                    });
+        read_signal(
+            test_data("tracks/yeast.bedpe.gz"), *reference, {.counted = Counted::fragments},
+            [&](std::size_t contig, std::int64_t begin, std::int64_t end, double) {
+                spans.push_back({contig, begin, end});
+            });
     }
     ShiftFound find(const EndShift& shift, std::size_t every = 1, Assay assay = Assay::atac) const {
         CutSites sites;
@@ -43,7 +44,8 @@ std::vector<AlignedSpan> dnase_sites(const std::string& dna, const EndShift& shi
     std::vector<AlignedSpan> spans;
     for (std::int64_t base = 100; base + 100 < std::ssize(dna); ++base) {
         const auto at = static_cast<std::size_t>(base);
-        const bool forward = dna[at - 1] == 'T' && dna[at] == 'C', reverse = dna[at + 1] == 'A' && dna[at] == 'G';
+        const bool forward = dna[at - 1] == 'T' && dna[at] == 'C',
+                   reverse = dna[at + 1] == 'A' && dna[at] == 'G';
         if (rng.uniform() < (forward ? 0.5 : 0.02))
             spans.push_back({0, base + shift.begin, base + 30, true, false});
         if (rng.uniform() < (reverse ? 0.5 : 0.02))
@@ -54,7 +56,8 @@ std::vector<AlignedSpan> dnase_sites(const std::string& dna, const EndShift& shi
 
 }  // namespace
 
-DOCTEST_TEST_CASE("shift: those of yeast's fragments are found, on chromosomes that the motif is not made of") {
+DOCTEST_TEST_CASE(
+    "shift: those of yeast's fragments are found, on chromosomes that the motif is not made of") {
     const CutYeast yeast;
     for (const EndShift& shift : std::vector<EndShift>{{0, 0}, {4, -5}, {4, -4}, {3, -6}, {5, -4}}) {
         const ShiftFound found = yeast.find(shift);
@@ -69,7 +72,8 @@ DOCTEST_TEST_CASE("shift: those of yeast's fragments are found, on chromosomes t
     DOCTEST_CHECK(tenth.in_file == EndShift{4, -5});
 }
 
-DOCTEST_TEST_CASE("shift: the logo is symmetric around the cut site, and the same whatever the file's shift") {
+DOCTEST_TEST_CASE(
+    "shift: the logo is symmetric around the cut site, and the same whatever the file's shift") {
     const CutYeast yeast;
     const ShiftFound plain = yeast.find({}), moved = yeast.find({4, -5});
     double sum = 0, apart = 0;
@@ -123,9 +127,9 @@ DOCTEST_TEST_CASE("shift: read_signal finds it, moves the ends, and says so") {
     const CapturedLog log;
     const auto sites_of = [&](const std::filesystem::path& path, const SignalReading& how) {
         std::vector<std::int64_t> bases;
-        const SignalRead read =
-            read_signal(path, *yeast.reference, how,
-                        [&](std::size_t, std::int64_t begin, std::int64_t, double) { bases.push_back(begin); });
+        const SignalRead read = read_signal(
+            path, *yeast.reference, how,
+            [&](std::size_t, std::int64_t begin, std::int64_t, double) { bases.push_back(begin); });
         DOCTEST_CHECK(read.shift.has_value());
         return bases;
     };
@@ -137,7 +141,8 @@ DOCTEST_TEST_CASE("shift: read_signal finds it, moves the ends, and says so") {
     DOCTEST_CHECK(holds(log.text(), ", and move by 4,-4"));
     const TempDir folder;
     write_file(folder / "few.bed", "I\t100\t200\n");
-    DOCTEST_CHECK(sites_of(folder / "few.bed", {.assay = Assay::atac}) == std::vector<std::int64_t>{104, 195});
+    DOCTEST_CHECK(sites_of(folder / "few.bed", {.assay = Assay::atac}) ==
+                  std::vector<std::int64_t>{104, 195});
     DOCTEST_CHECK(holds(log.text(), "the shift of its ends is unclear (by Tn5's motif at 1 site per strand"));
     DOCTEST_CHECK(holds(log.text(), "assumed 0,0, unshifted"));
 }
