@@ -116,6 +116,8 @@ Track track_of(const LabelFiles& files, const TrackOptions& options) {
             throw ConfigError("rows of --signal with the name " + track.name +
                               " are added up, so they need the same scale, clip, assay, count, shift, "
                               "min_mapq, keep_duplicates and aggregate");
+    if (track.values.reading.assay == Assay::chip && !std::ranges::all_of(track.paths, holds_fragments))
+        throw ConfigError("track " + track.name + " has the assay chip, which is for reads and fragments");
     if (track.values.reading.assay != Assay::none && track.values.reading.counted == Counted::fragments)
         throw ConfigError("track " + track.name +
                           " has both an assay and a count: give --assay coverage to count all bases");

@@ -272,6 +272,8 @@ DOCTEST_TEST_CASE("tracks: reads of ChIP-seq are two tracks, and files of one tr
     };
     DOCTEST_CHECK(
         testing::holds(refused("min_mapq", "300"), "sheet.tsv:2: has another min_mapq than 0 to 255"));
+    DOCTEST_CHECK(testing::holds(failure("x.bdg", "a\t0\t9\t1\n", "name\tpath\tassay\nt\tx.bdg\tchip\n"),
+                                 "track t has the assay chip, which is for reads and fragments"));
     DOCTEST_CHECK(testing::holds(refused("keep_duplicates", "maybe"), "is yes or no, not 'maybe'"));
     DOCTEST_CHECK(
         testing::holds(refused("assay", "hic"), "column assay is none, atac, dnase, chip or coverage"));

@@ -186,6 +186,12 @@ DOCTEST_TEST_CASE("alignments: what is damaged, or no alignment, is said in a se
     DOCTEST_CHECK(holds(refusal(folder / "missing.bam"), "no such file"));
     write_file(folder / "x.tagAlign", "I\t100\t200\tN\t1000\n");
     DOCTEST_CHECK(holds(refusal(folder / "x.tagAlign"), "x.tagAlign:1: has no strand, + or -, in column 6"));
+    // Headers that ask for 4 GB of text, or for 2^31 contigs.
+    using namespace std::string_literals;
+    for (const std::string& header : {"\xF0\xFF\xFF\xFF@SQ"s, "\0\0\0\0\xFF\xFF\xFF\x7F@SQ"s}) {
+        write_file(folder / "hostile.bam", "BAM\x01"s + header);
+        DOCTEST_CHECK(holds(refusal(folder / "hostile.bam"), "has a damaged header"));
+    }
     // Files with changed bytes end in an answer or a sentence.
     Rng rng(7);
     for (const std::string& whole : {bam, cram}) {
