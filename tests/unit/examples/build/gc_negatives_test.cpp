@@ -27,14 +27,12 @@ double plain_share(const std::string& dna) {
 
 /// Windows of chromosome 22 around A549's CTCF peaks, of which the last bases are of test.
 struct Chromosome22 {
-    std::unique_ptr<genome::ReferenceGenome> reference =
-        genome::open_reference(test_data("genome/22.fa.gz"));
+    std::unique_ptr<genome::ReferenceGenome> reference = genome::open_reference(test_data("genome/22.fa.gz"));
     genome::IntervalSet excluded{std::vector<Interval>{{"22", 17'000'000, 18'000'000}}};
     std::vector<SplitWindow> peaks;
 
     Chromosome22() {
-        const std::vector<std::filesystem::path> paths{
-            test_data("chromatin/A549.CTCF.chr22.narrowPeak.gz")};
+        const std::vector<std::filesystem::path> paths{test_data("chromatin/A549.CTCF.chr22.narrowPeak.gz")};
         peaks = peak_windows(*reference, paths, 1000, excluded, split_of);
     }
     static Split split_of(const Interval& where) {
@@ -111,12 +109,13 @@ DOCTEST_TEST_CASE("gc negatives: a genome that is too small ends with a count") 
     const auto reference = genome::in_memory_genome({{"a", dna}, {"b", dna}});
     const std::vector<SplitWindow> peaks{{{"a", 1000, 3000}, Split::train}, {{"b", 0, 2000}, Split::test}};
     const CapturedLog log;
-    const auto negatives =
-        gc_negatives(*reference, peaks, genome::IntervalSet(),
-                     [](const Interval& where) { return where.contig == "a" ? Split::train : Split::test; }, 1000, 0);
+    const auto negatives = gc_negatives(
+        *reference, peaks, genome::IntervalSet(),
+        [](const Interval& where) { return where.contig == "a" ? Split::train : Split::test; }, 1000, 0);
     DOCTEST_CHECK(negatives.size() == 16 + 17);
-    DOCTEST_CHECK(holds(log.text(), "train: 16 negatives matched by GC to 1 peak, not the 1000 asked for: the genome has "
-                                    "16 windows outside peaks and --exclude"));
+    DOCTEST_CHECK(holds(log.text(),
+                        "train: 16 negatives matched by GC to 1 peak, not the 1000 asked for: the genome has "
+                        "16 windows outside peaks and --exclude"));
     DOCTEST_CHECK(gc_negatives(*reference, {}, genome::IntervalSet(), {}, 1, 0).empty());
 }
 
@@ -124,7 +123,8 @@ DOCTEST_TEST_CASE("gc negatives: a ratio has a form") {
     DOCTEST_CHECK(parse_negatives("2") == Negatives{2, false});
     DOCTEST_CHECK(parse_negatives("gc:0.5") == Negatives{0.5, true});
     for (const char* text : {"gc", "gc:", "gc:-1", "-1", "at:1", ""})
-        DOCTEST_CHECK(holds(message_of<ConfigError>([&] { parse_negatives(text); }), "--negatives takes a ratio"));
+        DOCTEST_CHECK(
+            holds(message_of<ConfigError>([&] { parse_negatives(text); }), "--negatives takes a ratio"));
 }
 
 DOCTEST_TEST_CASE("tracks: bins around peaks and their negatives only") {
@@ -149,8 +149,9 @@ DOCTEST_TEST_CASE("tracks: bins around peaks and their negatives only") {
     DOCTEST_CHECK(bins.stretches().front().contig == "I");
     DOCTEST_CHECK(count <= 9 * 2114);
     DOCTEST_CHECK(count > 6 * 2114);  // negatives may overlap each other
-    DOCTEST_CHECK(holds(log.text(), "3 windows of 2114 bases, around 3 of 4 peaks; left out: 0 off the reference, 1 "
-                                    "past a contig's end"));
+    DOCTEST_CHECK(holds(log.text(),
+                        "3 windows of 2114 bases, around 3 of 4 peaks; left out: 0 off the reference, 1 "
+                        "past a contig's end"));
     options.negatives = Negatives{1};
     DOCTEST_CHECK(holds(message_of<ConfigError>([&] { options.validate(); }), "takes gc:RATIO"));
 }
