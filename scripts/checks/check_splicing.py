@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_splicing.py TESTS [WHEEL]
 
-Compares our forward pass with float64 formulas on SpliceAI's own weights. TESTS is build/tests/splicing_tests. WHEEL is the package
-spliceai 1.3.1 of PyPI; without it pip downloads it, and the check is skipped (exit code 77) where PyPI cannot be reached. The wheel is
-under GPLv3 and its weights, by their repository, under CC BY-NC 4.0: they are only read, in a folder that is deleted. Needs numpy and h5py.
+Compares our forward pass with float64 formulas on SpliceAI's own weights, and two variants of TUBB8 with the scores that SpliceAI's authors
+give for them. TESTS is build/tests/splicing_tests, beside build/bin/bigbird-dna. WHEEL is the package spliceai 1.3.1 of PyPI; without it pip
+downloads it, and the check is skipped (exit code 77) where PyPI cannot be reached. The wheel is under GPLv3 and its weights, by their repository, under CC BY-NC 4.0: they are only read, in a folder that is deleted. Needs numpy and h5py.
 """
 import hashlib
 import json
@@ -21,6 +21,7 @@ from make_profile_fixtures import one_hot, rounded
 from make_splicing_fixtures import PUBLISHED, logits, softmax
 
 WHEEL, SHA256 = "spliceai-1.3.1-py2.py3-none-any.whl", "63c633b8de6803d4ffb613e6ef62f1a896fec9fc13245c0f000ff7adea279776"
+GOLDEN = {"10\t94077\t.\tA\tC": "C|TUBB8|0.15|0.27|0.00|0.05|89|-23|-267|193", "10\t94555\t.\tC\tT": "T|TUBB8|0.01|0.18|0.15|0.62|-2|110|-190|0"}
 
 
 def read_member(path):
@@ -47,6 +48,20 @@ def download(folder):
     return Path(folder) / WHEEL
 
 
+def check_golden(program, folder):
+    """The scores of SpliceAI's own tests. The FASTA has GRCh37 10:88501-100200."""
+    lines = ["##fileformat=VCFv4.2", "##contig=<ID=10>", "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"] + [f"{variant}\t.\t.\t." for variant in GOLDEN]
+    (folder / "golden.vcf").write_text("\n".join(lines) + "\n")
+    fasta = Path(__file__).parents[2] / "test_data/variants/splicing/tubb8.fa.gz"
+    command = [program, "predict-splicing", "--model", folder / "models", "--reference", fasta, "--annotation", folder / "grch37.txt", "--variants",
+               folder / "golden.vcf", "--distance", "500", "--skip-invalid", "--output", "-"]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    wanted = [f"{variant}\t.\t.\tSpliceAI={info}" for variant, info in GOLDEN.items()]
+    if [line for line in found if not line.startswith("#")] != wanted:
+        sys.exit("check_splicing: the two known variants have other scores:\n" + "\n".join(found[-2:]))
+    print("check_splicing: the two known variants have the known scores", file=sys.stderr)
+
+
 def main():
     tests = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as name:
@@ -58,6 +73,8 @@ def main():
         with zipfile.ZipFile(wheel) as package:
             for member in range(1, 6):
                 (folder / f"models/spliceai{member}.h5").write_bytes(package.read(f"spliceai/models/spliceai{member}.h5"))
+            (folder / "grch37.txt").write_bytes(package.read("spliceai/annotations/grch37.txt"))
+        check_golden(tests.parents[1] / "bin/bigbird-dna", folder)
         rng = np.random.default_rng(13)
         # Exons are too rare in random letters; strong splice sites in them make probabilities that differ from 0.
         sequence = "".join(rng.choice(list("ACGT"), 10_300))

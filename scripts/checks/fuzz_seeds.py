@@ -91,6 +91,12 @@ def variants():
     return {"plain": vcf, "gzip": gzip.compress(vcf, mtime=0), **stored("variants/*.vcf.gz", "variants/*.bcf", "variants/malformed/*")}
 
 
+def alignments():
+    """Also without compression, whose checksums few changes survive."""
+    files = stored("tracks/*.bam", "tracks/*.cram")
+    return files | {name + ".plain": gzip.decompress(content) for name, content in files.items() if name.endswith(".bam")}
+
+
 def deepsea_mat():
     return stored("chromatin/mat/*.mat", "chromatin/mat/malformed/*.mat")
 
@@ -142,7 +148,7 @@ def torch_file():
 
 def main():
     targets = {function.__name__: function for function in (
-        bed, deepsea_mat, fasta, keras_model, model_folder, safetensors, sentencepiece_model, tokenizer_json, torch_file, variants)}
+        alignments, bed, deepsea_mat, fasta, keras_model, model_folder, safetensors, sentencepiece_model, tokenizer_json, torch_file, variants)}
     if len(sys.argv) != 3 or sys.argv[1] not in targets:
         sys.exit(f"fuzz_seeds.py: TARGET FOLDER are needed; targets: {' '.join(targets)}")
     out = Path(sys.argv[2])

@@ -111,6 +111,8 @@ def every_option(config):
             yield f"{task}, baselines, {name}", f"finetune-{task}", options or {}
     for name, wanted in config["train"].items():
         yield f"train, {name}", "train", wanted.get("options") or {}
+    for name, wanted in config["splicing"].items():
+        yield f"splicing, {name}", "predict-splicing", wanted.get("options") or {}
     for name, wanted in (config.get("predictions") or {}).items():
         yield f"predictions, {name}", command_of(wanted), wanted.get("options") or {}
 

@@ -44,7 +44,7 @@ void forward(benchmark::State& state, Trunk trunk, bool twin) {
     state.SetItemsProcessed(state.iterations() * state.range(1));
 }
 
-/// A window and substitutions in it: three of each base in the middle.
+/// A window and substitutions in it, three of each base in the middle: the profiles of a few, counts of many.
 void edits(benchmark::State& state, Trunk trunk) {
     const at::NoGradGuard no_gradients;
     const std::int64_t count = state.range(1);
@@ -55,11 +55,15 @@ void edits(benchmark::State& state, Trunk trunk) {
         const std::int64_t at = network->shape().input / 2 - count / 6 + i / 3;
         each.push_back({at, static_cast<std::uint8_t>((codes[at].item<std::int64_t>() + 1 + i % 3) % 4)});
     }
+    const std::vector<std::vector<bins::Substitution>> edits{each};
     network->scores(codes.unsqueeze(0));
     for (auto _ : state) {
-        const EditedProfile edited(network, codes);
-        benchmark::DoNotOptimize(edited.heads());
-        benchmark::DoNotOptimize(edited.heads(each, true));
+        if (count == 1) {
+            benchmark::DoNotOptimize(network->scores(codes.unsqueeze(0), edits));
+        } else {
+            const EditedProfile edited(network, codes);
+            benchmark::DoNotOptimize(edited.counts(each));
+        }
     }
     state.SetItemsProcessed(state.iterations() * count);
 }

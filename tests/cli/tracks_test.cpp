@@ -152,3 +152,36 @@ DOCTEST_TEST_CASE("tracks: what is wrong is said") {
         {"--architecture", "kmer-ridge", "--kmer-length", "5:3"},
         "--kmer-length has no effect with examples of coverage: it is for peaks as N:K, for coverage as N");
 }
+
+DOCTEST_TEST_CASE("tracks: reads, and what is wrong with them") {
+    const Yeast yeast;
+    const std::vector<std::string> where{
+        "--reference", Yeast::reference(), "--bin", "200",      "--include",    "I",
+        "VI",          "--validation",     "VI",    "--output", yeast.examples, "--force"};
+    const auto build = [&](const std::vector<std::string>& words) {
+        return run_program(joined(joined({"build-tracks"}, words), where));
+    };
+    for (const char* name : {"tracks/reads.bam", "tracks/reads.cram"}) {
+        const ProgramResult built =
+            succeeded(build({"--signal", test_data(name), "--assay", "atac", "--min-mapq", "0"}));
+        DOCTEST_CHECK(holds(built.err, "280 of 352 reads count"));
+        DOCTEST_CHECK(holds(built.err, "warning"));
+        DOCTEST_CHECK(holds(built.err, "the shift of its ends is unclear"));
+    }
+    const std::string text = yeast.folder / "text.bam", usage = "; see 'bigbird-dna build-tracks --help'";
+    write_file(text, "@HD\tVN:1.6\n@SQ\tSN:I\tLN:230218\n");
+    check_error(build({"--signal", text}), 3,
+                text + ": is SAM, which is text: make a BAM of it by 'samtools view -b'");
+    const std::string bam = test_data("tracks/reads.bam");
+    check_error(build({"--signal", bam, "--min-mapq", "300"}), 2,
+                "--min-mapq: Value 300 not in range 0 to 255" + usage);
+    check_error(build({"--signal", bam, "--assay", "chip", "--count", "ends"}), 2,
+                "--assay excludes --count" + usage);
+    check_error(build({"--signal", bam, "--negatives", "gc:1"}), 2, "--negatives requires --peaks" + usage);
+    write_file(yeast.folder / "peaks.bed", "I\t50000\t50400\nVI\t60000\t60200\n");
+    const std::vector<std::string> peaks{"--signal", bam, "--peaks", yeast.folder / "peaks.bed"};
+    check_error(build(joined(peaks, {"--negatives", "1"})), 2,
+                "--negatives of coverage takes gc:RATIO, such as gc:1");
+    check_error(build(joined(peaks, {"--negatives", "gc:x"})), 2,
+                "--negatives takes a ratio of 0 or more, such as 1 or gc:1, not 'gc:x'");
+}

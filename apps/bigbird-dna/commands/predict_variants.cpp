@@ -175,7 +175,8 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_value(command, "--write", "LIST", spec.quantities,
               "Columns per label (INFO has its own): ref, alt, difference (alt - ref), log_odds (difference "
               "of log odds; coverage: of logarithms; numbers: alt - ref), quantile and p (with a "
-              "background), models of profiles: log2_fold_change, jsd, active_allele_quantile; default: all");
+              "background), models of profiles: log2_fold_change, jsd, jsd_p, active_allele_quantile; "
+              "default: all");
     add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");

@@ -100,6 +100,16 @@ double EffectBackground::p(std::size_t label, double effect) const {
         shuffled);
 }
 
+double EffectBackground::p_of_model(Figure figure, std::size_t model, std::size_t label,
+                                    double effect) const {
+    const std::size_t row =
+        (static_cast<std::size_t>(figure) * static_cast<std::size_t>(models()) + model) * labels.size() +
+        label;
+    const auto quantiles = of_label(of_models, row, levels.size());
+    if (std::isnan(effect) || std::isnan(quantiles.front())) return std::nan("");
+    return p_of_share(1 - share_below(quantiles, levels, std::abs(effect), false), shuffled);
+}
+
 double EffectBackground::p_of_largest(double effect) const {
     if (of_largest.empty() || std::isnan(effect) || std::isnan(of_largest.front())) return std::nan("");
     return p_of_share(1 - share_below(of_largest, levels, std::abs(effect), false), shuffled);
@@ -149,7 +159,7 @@ void send_background(const fs::path& path, const ChildReader::Words&, const Chil
     send(ChildReader::bytes_of(read_dataset<double>(file, "levels", H5T_NATIVE_DOUBLE, path)));
     for (const char* name : {"variants", "shuffled"})
         send(ChildReader::bytes_of(read_dataset<float>(file, name, H5T_NATIVE_FLOAT, path)));
-    for (const char* name : {"largest", "peaks"}) {
+    for (const char* name : {"largest", "peaks", "models"}) {
         send(H5Lexists(file, name, H5P_DEFAULT) > 0
                  ? ChildReader::bytes_of(read_dataset<float>(file, name, H5T_NATIVE_FLOAT, path))
                  : std::string_view());
@@ -198,6 +208,12 @@ void write_background(const fs::path& path, Overwrite overwrite, const EffectBac
         writer.dataset(file, "peaks", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, reads, background.of_peaks.data(),
                        chunk_of(reads));
     }
+    if (background.has_models()) {
+        const Hdf5Shape figures{background.of_models.size() / background.levels.size(),
+                                background.levels.size()};
+        writer.dataset(file, "models", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, figures, background.of_models.data(),
+                       chunk_of(figures));
+    }
     if (!background.of_largest.empty())
         writer.dataset(file, "largest", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, levels,
                        background.of_largest.data());
@@ -226,13 +242,17 @@ EffectBackground read_background(const fs::path& path) {
     background.of_shuffled = reader.next_numbers<float>();
     background.of_largest = reader.next_numbers<float>();
     background.of_peaks = reader.next_numbers<float>();
+    background.of_models = reader.next_numbers<float>();
     const std::size_t levels = background.levels.size(), all = background.labels.size() * levels;
     if (levels < 2 || background.levels.front() != 0 || background.levels.back() != 1 ||
         !std::ranges::is_sorted(background.levels) || background.of_variants.size() != all ||
         background.of_shuffled.size() != all || !are_quantiles(background.of_variants, levels) ||
         !are_quantiles(background.of_shuffled, levels) || background.of_largest.size() % levels != 0 ||
         background.of_largest.size() > levels || !are_quantiles(background.of_largest, levels) ||
-        !has_peaks_of_run(background))
+        !has_peaks_of_run(background) ||
+        (background.has_models() &&
+         background.of_models.size() != 2 * static_cast<std::size_t>(background.models()) * all) ||
+        !are_quantiles(background.of_models, levels))
         throw no_background(path);
     return background;
 }

@@ -38,6 +38,9 @@ struct EffectBackground {
     std::vector<float> of_variants, of_shuffled;  ///< (labels, levels)
     std::int64_t peaks = 0;                       ///< number of scored peaks
     std::vector<float> of_peaks;                  ///< (models, labels, peaks) reads, ascending
+    /// (2, models, labels, levels) of shuffled variants, in size; only of models that give profiles.
+    std::vector<float> of_models;
+    enum class Figure : std::uint8_t { log2_fold_change, jsd };
     /// (levels) of each shuffled variant's largest absolute effect over all labels; empty: an earlier version
     /// wrote the file.
     std::vector<float> of_largest;
@@ -47,6 +50,9 @@ struct EffectBackground {
     std::int64_t models() const;
     /// Reads of the peaks, ascending; none without peaks.
     std::span<const float> peaks_of(std::int64_t model, std::size_t label) const;
+    bool has_models() const { return !of_models.empty(); }
+    /// p() by one model's figures, of its own effect.
+    double p_of_model(Figure figure, std::size_t model, std::size_t label, double effect) const;
     /// The share of the VCF's variants with a smaller signed effect. Equal effects count half, as in scipy's
     /// percentileofscore(kind="mean") / 100.
     double quantile(std::size_t label, double effect) const;

@@ -25,6 +25,19 @@ at::Tensor codes_of_strand(std::string_view dna, bool reverse, const at::Device&
     return model::copy_to_device(codes, device);
 }
 
+/// Substitutions of a window of `input` bases, as the strand has them.
+std::vector<bins::Substitution> on_strand(std::span<const bins::Substitution> each, bool reverse,
+                                          std::int64_t input) {
+    constexpr std::uint8_t last_letter = 3;
+    std::vector<bins::Substitution> own(each.begin(), each.end());
+    for (auto& [at, code] : own) {
+        if (!reverse) continue;
+        at = input - 1 - at;
+        if (code <= last_letter) code = static_cast<std::uint8_t>(last_letter - code);
+    }
+    return own;
+}
+
 /// A published network. Windows are computed by themselves on a CPU, so their number in a group only bounds
 /// memory.
 class PublishedNetwork : public ProfileNetwork {
@@ -72,15 +85,24 @@ public:
     void write(const TaskInfo& info, const fs::path& directory) const override {
         write_folder(*this, "bigbird_dna_profile", info, directory);
     }
-    std::unique_ptr<NetworkWindow> edit(std::string_view window, bool reverse, const Job&) const override {
-        return edit_profile(window, reverse);
+    networks::ProfileHeads heads(std::span<const std::string> windows,
+                                 std::span<const std::vector<bins::Substitution>> each,
+                                 bool reverse) const override {
+        std::vector<at::Tensor> codes;
+        std::vector<std::vector<bins::Substitution>> own;
+        for (std::size_t i = 0; i < windows.size(); ++i) {
+            codes.push_back(codes_of_strand(windows[i], reverse, device()));
+            own.push_back(on_strand(each[i], reverse, shape().input));
+        }
+        const networks::ProfileHeads found = net_.ptr()->scores(at::stack(codes), own);
+        return reverse ? on_other_strand(found, shape()) : found;
     }
-    std::unique_ptr<ProfileWindow> edit_profile(std::string_view window, bool reverse) const override {
+    std::unique_ptr<NetworkWindow> edit(std::string_view window, bool reverse, const Job&) const override {
         return std::make_unique<Edited>(net_, window, reverse);
     }
 
 private:
-    class Edited : public ProfileWindow {
+    class Edited : public NetworkWindow {
     public:
         Edited(networks::ProfileNet net, std::string_view window, bool reverse)
             : net_(std::move(net)),
@@ -88,45 +110,20 @@ private:
               device_(net_->output_bias().device()),
               window_(net_, codes_of_strand(window, reverse, device_)) {}
 
-        networks::ProfileHeads heads() const override { return turned(window_.heads()); }
-        networks::ProfileHeads heads(std::span<const bins::Substitution> each) const override {
-            return turned(window_.heads(on_strand(each), true));
-        }
-        networks::ProfileHeads heads(std::span<const std::string> edited) const override {
-            networks::ProfileHeads all = scores(edited);
-            return turned(std::move(all));
-        }
-        at::Tensor logits() const override { return window_.heads().counts; }
+        at::Tensor logits() const override { return window_.counts(); }
         at::Tensor logits(std::span<const bins::Substitution> each,
                           const at::Tensor& segments) const override {
-            const at::Tensor counts = window_.heads(on_strand(each), false).counts;
+            const at::Tensor counts = window_.counts(on_strand(each, reverse_, net_->shape().input));
             return counts.unsqueeze(1).expand({-1, segments.size(1), -1});
         }
         at::Tensor logits(std::span<const std::string> edited) const override {
-            return scores(edited).counts.unsqueeze(1);
-        }
-
-    private:
-        networks::ProfileHeads turned(networks::ProfileHeads heads) const {
-            return reverse_ ? on_other_strand(heads, net_->shape()) : std::move(heads);
-        }
-        std::vector<bins::Substitution> on_strand(std::span<const bins::Substitution> each) const {
-            constexpr std::uint8_t last_letter = 3;
-            std::vector<bins::Substitution> own(each.begin(), each.end());
-            if (!reverse_) return own;
-            for (auto& [at, code] : own) {
-                at = net_->shape().input - 1 - at;
-                if (code <= last_letter) code = static_cast<std::uint8_t>(last_letter - code);
-            }
-            return own;
-        }
-        networks::ProfileHeads scores(std::span<const std::string> edited) const {
             std::vector<at::Tensor> codes;
             for (const std::string& text : edited)
                 codes.push_back(codes_of_strand(text, reverse_, device_));
-            return net_.ptr()->scores(at::stack(codes));
+            return net_.ptr()->scores(at::stack(codes)).counts.unsqueeze(1);
         }
 
+    private:
         networks::ProfileNet net_;
         bool reverse_;
         at::Device device_;

@@ -17,18 +17,6 @@
 
 namespace bigbird::tasks {
 
-/// A window after edits, with its profile. Rows, profiles and columns are those of the window's own strand,
-/// whichever is read.
-class ProfileWindow : public NetworkWindow {
-public:
-    /// Of the unchanged window: one row.
-    virtual networks::ProfileHeads heads() const = 0;
-    /// A row for each substitution, applied by itself.
-    virtual networks::ProfileHeads heads(std::span<const bins::Substitution> each) const = 0;
-    /// A row for each text.
-    virtual networks::ProfileHeads heads(std::span<const std::string> edited) const = 0;
-};
-
 class ProfileNetwork : public TaskNetwork {
 public:
     virtual const networks::ProfileShape& shape() const = 0;
@@ -36,8 +24,16 @@ public:
     /// Both heads of windows[group[0]], …, on the strand that was encoded.
     virtual networks::ProfileHeads heads(std::span<const EncodedWindow> windows,
                                          std::span<const std::size_t> group) const = 0;
-    /// As edit(), with profiles.
-    virtual std::unique_ptr<ProfileWindow> edit_profile(std::string_view window, bool reverse) const = 0;
+    /// Both heads of windows of normalized sequence, of each followed by those of `each[window]`, applied by
+    /// themselves (networks::ProfileNetImpl::scores). Substitutions, profiles and columns are those of the
+    /// windows' own strand, whichever is read.
+    virtual networks::ProfileHeads heads(std::span<const std::string> windows,
+                                         std::span<const std::vector<bins::Substitution>> each,
+                                         bool reverse) const = 0;
+    /// Without substitutions.
+    networks::ProfileHeads heads(std::span<const std::string> windows, bool reverse) const {
+        return heads(windows, std::vector<std::vector<bins::Substitution>>(windows.size()), reverse);
+    }
 };
 
 /// Heads of reverse complements, on the windows' own strand: positions back to front, columns of a group

@@ -117,12 +117,20 @@ DOCTEST_TEST_CASE("effect_background: a file gives back what was written, others
     const std::string bytes = read_file(folder / "b.h5");
     write_file(folder / "cut.h5", bytes.substr(0, bytes.size() / 2));
     refused(folder / "cut.h5");
+    using Figure = EffectBackground::Figure;
     EffectBackground peaks = written;
     peaks.peaks = 3;
     peaks.of_peaks = {1, 2, 2};
+    peaks.of_models = outputs::quantiles_of({1, 2, 3}, peaks.levels);
+    const std::vector<float> distances = outputs::quantiles_of({4, 5, 6}, peaks.levels);
+    peaks.of_models.insert(peaks.of_models.end(), distances.begin(), distances.end());
     outputs::write_background(folder / "peaks.h5", Overwrite::refuse, peaks);
     DOCTEST_CHECK(outputs::read_background(folder / "peaks.h5").of_peaks == peaks.of_peaks);
     DOCTEST_CHECK(outputs::read_background(folder / "peaks.h5").peaks_of(0, 0)[2] == 2);
+    const EffectBackground both = outputs::read_background(folder / "peaks.h5");
+    DOCTEST_CHECK(both.p_of_model(Figure::log2_fold_change, 0, 0, -3.5) == doctest::Approx(0.25));
+    DOCTEST_CHECK(both.p_of_model(Figure::jsd, 0, 0, 3.5) == 1);
+    DOCTEST_CHECK(std::isnan(both.p_of_model(Figure::jsd, 0, 0, NAN)));
     DOCTEST_CHECK(read.peaks == 0);
     DOCTEST_CHECK(read.peaks_of(0, 0).empty());
     for (const std::vector<float>& reads :

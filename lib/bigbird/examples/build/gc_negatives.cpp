@@ -137,7 +137,8 @@ std::vector<SplitWindow> peak_windows(const genome::ReferenceGenome& reference,
         fit += bed.fit;
         for (const genome::BedRecord& record : bed.records) {
             Interval where = record.where;
-            if (record.summit) where = {where.contig, where.begin + *record.summit, where.begin + *record.summit + 1};
+            if (record.summit)
+                where = {where.contig, where.begin + *record.summit, where.begin + *record.summit + 1};
             where = genome::window_around(where, size);
             const std::int64_t length = reference.contigs()[*reference.find(where.contig)].length;
             const bool inside = where.begin >= 0 && where.end <= length;
@@ -150,10 +151,11 @@ std::vector<SplitWindow> peak_windows(const genome::ReferenceGenome& reference,
     const std::vector<bool> kept = without_shared_windows(windows);
     std::size_t i = 0;
     std::erase_if(windows, [&](const SplitWindow&) { return !kept[i++]; });
-    log_info("{} of {}, around {} of {}; left out: {} off the reference, {} past a contig's end, {} in --exclude, "
-             "{} beside another split",
-             counted(windows.size(), "window"), counted(size, "base"), windows.size(), counted(fit.rows, "peak"),
-             fit.off_reference(), past_end, left_out, std::ranges::count(kept, false));
+    log_info(
+        "{} of {}, around {} of {}; left out: {} off the reference, {} past a contig's end, {} in --exclude, "
+        "{} beside another split",
+        counted(windows.size(), "window"), counted(size, "base"), windows.size(), counted(fit.rows, "peak"),
+        fit.off_reference(), past_end, left_out, std::ranges::count(kept, false));
     if (windows.empty()) throw InputError("no peak of --peaks has a window to learn from");
     return windows;
 }
@@ -185,7 +187,8 @@ std::vector<SplitWindow> gc_negatives(const genome::ReferenceGenome& reference,
             const auto first = dna.begin() + begin;
             if (taken.overlaps(where) || 10 * std::count(first, first + size, 'N') > size) continue;
             const Split split = split_of(where);
-            if (split_of({name, begin, begin + 1}) == split && split_of({name, where.end - 1, where.end}) == split)
+            if (split_of({name, begin, begin + 1}) == split &&
+                split_of({name, where.end - 1, where.end}) == split)
                 matcher.add_candidate({index, begin, split}, counter.share(begin, where.end));
         }
     }

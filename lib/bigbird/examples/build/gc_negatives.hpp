@@ -36,8 +36,8 @@ Json to_json(const Negatives& negatives);
 class GcCounter {
 public:
     explicit GcCounter(std::string_view dna) : dna_(dna) {}
-    /// The share of G and C of all letters of [begin, end), N and bases outside the text among them. Takes time
-    /// proportional to the bases in which the window differs from the last one.
+    /// The share of G and C of all letters of [begin, end), N and bases outside the text among them. Takes
+    /// time proportional to the bases in which the window differs from the last one.
     double share(std::int64_t begin, std::int64_t end);
 
 private:
@@ -64,9 +64,9 @@ public:
     void add_candidate(const Window& window, double gc);
 
     /// Returns `ratio` candidates per peak, or fewer, without repeats, in order. Shares of GC are rounded to
-    /// 0.01. Of a peak's share a candidate is drawn at random; where there is none left, of the nearest shares
-    /// up to 0.05 away, after all peaks had their own. Logs how many are drawn for each split, and warns where
-    /// the genome has too few.
+    /// 0.01. Of a peak's share a candidate is drawn at random; where there is none left, of the nearest
+    /// shares up to 0.05 away, after all peaks had their own. Logs how many are drawn for each split, and
+    /// warns where the genome has too few.
     std::vector<Window> draw(double ratio) const;
 
 private:
@@ -81,20 +81,21 @@ private:
     std::array<OfSplit, 3> splits_{};
 };
 
-/// `size` bases around the summits of peaks (narrowPeak's column 10), or their middles: the summit is at index
-/// size / 2. Leaves out windows past a contig's end, those that overlap `excluded`, and those that share bases
-/// with one of another split (without_shared_windows); logs their number. `paths`: BED or narrowPeak files.
-/// Throws InputError: a malformed line, peaks of another assembly unless `skip_invalid`, no window left.
+/// `size` bases around the summits of peaks (narrowPeak's column 10), or their middles: the summit is at
+/// index size / 2. Leaves out windows past a contig's end, those that overlap `excluded`, and those that
+/// share bases with one of another split (without_shared_windows); logs their number. `paths`: BED or
+/// narrowPeak files. Throws InputError: a malformed line, peaks of another assembly unless `skip_invalid`, no
+/// window left.
 std::vector<SplitWindow> peak_windows(const genome::ReferenceGenome& reference,
                                       std::span<const std::filesystem::path> paths, std::int64_t size,
                                       const genome::IntervalSet& excluded,
                                       const std::function<Split(const genome::Interval&)>& split_of,
                                       bool skip_invalid = false);
 
-/// Windows without a peak, `ratio` per window of `peaks`, matched by GC (GcMatcher::draw), as long as these, in
-/// the order of the reference. Candidates begin at multiples of half a window, are on contigs with peaks, have at most a
-/// tenth of N, are in one split, and overlap neither a window of `peaks` nor `excluded`. `split_of`: the split
-/// of a candidate.
+/// Windows without a peak, `ratio` per window of `peaks`, matched by GC (GcMatcher::draw), as long as these,
+/// in the order of the reference. Candidates begin at multiples of half a window, are on contigs with peaks,
+/// have at most a tenth of N, are in one split, and overlap neither a window of `peaks` nor `excluded`.
+/// `split_of`: the split of a candidate.
 std::vector<SplitWindow> gc_negatives(const genome::ReferenceGenome& reference,
                                       std::span<const SplitWindow> peaks, const genome::IntervalSet& excluded,
                                       const std::function<Split(const genome::Interval&)>& split_of,

@@ -6,14 +6,24 @@
 
 namespace bigbird::networks {
 
+void Positions::move_to(std::vector<std::int64_t>& to) {
+    for (std::int64_t position = begin_; position < end_; ++position) {
+        std::uint8_t& mark = marks_[static_cast<std::size_t>(position + margin_)];
+        if (mark != 0) to.push_back(position);
+        mark = 0;
+    }
+    begin_ = most;
+    end_ = -most;
+}
+
 EditedPass::EditedPass(const WindowPass& whole)
     : whole_(whole),
       part_(whole.part_),
       words_(part_),
       stages_(whole.stages_),
-      product_rows_(whole.product_rows_),
+      product_rows_(part_),
       changed_(part_.stages()),
-      is_listed_(static_cast<std::size_t>(part_.shape().input + 2 * part_.margin())),
+      marked_(part_),
       buffers_(2) {}
 
 void EditedPass::begin(const std::uint8_t* codes) {
@@ -26,13 +36,12 @@ void EditedPass::restore() {
     for (std::size_t s = 0; s < stages_.size(); ++s)
         for (const std::int64_t position : changed_[s])
             stages_[s].set(position, whole_.stages_[s][position]);
-    for (const std::int64_t position : changed_.back())
-        product_rows_.set(position, whole_.product_rows_[position]);
     for (std::vector<std::int64_t>& positions : changed_)
         positions.clear();
 }
 
-void EditedPass::stem_rows(const bins::Substitution& edit) {
+void EditedPass::stem(const bins::Substitution& edit) {
+    restore();
     const PositionRange range = part_.range(0);
     const std::int64_t left = part_.stem_left(), right = part_.shape().stem - 1 - left, row = part_.row(),
                        begin = std::max(edit.at - right, range.begin),
@@ -49,52 +58,46 @@ void EditedPass::stem_rows(const bins::Substitution& edit) {
     words_.put(edit.at, codes_[edit.at]);
 }
 
-/// The pairs of a layer that read a changed position.
-void EditedPass::find_pairs(std::size_t layer) {
-    const std::int64_t dilation = part_.shape().dilation(static_cast<std::int64_t>(layer)),
-                       margin = part_.margin();
+/// The positions that a layer changes, and their pairs.
+void EditedPass::find_changed(std::size_t layer) {
+    const std::int64_t dilation = part_.shape().dilation(static_cast<std::int64_t>(layer));
+    const PositionRange range = part_.range(layer + 1);
+    for (const std::int64_t position : changed_[layer])
+        for (const std::int64_t reader : {position - dilation, position, position + dilation})
+            if (range.holds(reader)) marked_.mark(reader);
+    std::vector<std::int64_t>& changed = changed_[layer + 1];
+    marked_.move_to(changed);
+    for (const std::int64_t position : changed)
+        marked_.mark(position - (position & dilation));
     pairs_.clear();
-    std::int64_t begin = part_.shape().input + margin, end = -margin;
-    for (const std::int64_t position : changed_[layer]) {
-        for (std::int64_t tap = -1; tap <= 2; ++tap) {
-            const std::int64_t first = position - tap * dilation;
-            if (!part_.is_pair(layer, first)) continue;
-            is_listed_[static_cast<std::size_t>(first + margin)] = 1;
-            begin = std::min(begin, first);
-            end = std::max(end, first + 1);
-        }
-    }
-    for (std::int64_t first = begin; first < end; ++first) {
-        std::uint8_t& listed = is_listed_[static_cast<std::size_t>(first + margin)];
-        if (listed != 0) pairs_.push_back(first);
-        listed = 0;
-    }
+    marked_.move_to(pairs_);
 }
 
-void EditedPass::dilated_rows(std::size_t layer, Crew& crew) {
-    find_pairs(layer);
+void EditedPass::layer(std::size_t layer, Crew& crew) {
+    find_changed(layer);
     const std::int64_t row = part_.row();
-    const PositionRange range = part_.range(layer + 1);
-    std::vector<std::int64_t>& changed = changed_[layer + 1];
-    float* const data = buffers_[(layer + 1) % 2].reserve(2 * std::ssize(pairs_) * row);
-    const auto row_of = [&](std::int64_t position) -> float* {
-        if (!range.holds(position)) return nullptr;
-        float* const to = data + std::ssize(changed) * row;
-        stages_[layer + 1].set(position, to);
-        changed.push_back(position);
-        return to;
+    const std::vector<std::int64_t>& changed = changed_[layer + 1];
+    RowTable& stage = stages_[layer + 1];
+    float* const data = buffers_[(layer + 1) % 2].reserve(std::ssize(changed) * row);
+    for (std::int64_t i = 0; i < std::ssize(changed); ++i)
+        stage.set(changed[static_cast<std::size_t>(i)], data + i * row);
+    const RowTable& unchanged = whole_.stages_[layer + 1];
+    const auto row_of = [&](std::int64_t position) {
+        return stage[position] == unchanged[position] ? nullptr : data + (stage[position] - data);
     };
     convolve_pairs(part_, layer, pairs_, stages_[layer], row_of, crew);
 }
 
-PartHeads EditedPass::heads(const bins::Substitution& edit, bool profile, Crew& crew) {
-    restore();
-    stem_rows(edit);
-    for (std::size_t layer = 0; layer + 1 < part_.stages(); ++layer)
-        dilated_rows(layer, crew);
+PartHeads EditedPass::heads_of(const bins::Substitution& edit, bool profile, Crew& crew) {
+    stem(edit);
+    for (std::size_t i = 0; i + 1 < part_.stages(); ++i)
+        layer(i, crew);
+    return heads(profile, crew);
+}
+
+PartHeads EditedPass::heads(bool profile, Crew& crew) {
     const std::int64_t row = part_.row(), blocks = count_blocks(part_);
-    std::vector<std::int64_t>& changed = changed_.back();
-    std::ranges::sort(changed);
+    const std::vector<std::int64_t>& changed = changed_.back();
     float* const own = sums_.reserve(blocks * row);
     std::vector<const float*> sums;
     for (std::int64_t b = 0; b < blocks; ++b)
@@ -110,6 +113,7 @@ PartHeads EditedPass::heads(const bins::Substitution& edit, bool profile, Crew& 
     std::vector<std::int64_t> positions;
     std::ranges::copy_if(changed, std::back_inserter(positions),
                          [&](std::int64_t p) { return part_.profile_rows().holds(p); });
+    product_rows_ = whole_.product_rows_;
     multiply_positions(part_, stages_.back(), positions,
                        products_.reserve(std::ssize(positions) * part_.profile_row()), product_rows_, crew);
     heads.profile = profile_of(part_, product_rows_, crew);

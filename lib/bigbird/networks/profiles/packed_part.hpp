@@ -74,8 +74,6 @@ public:
     std::int64_t stem_left() const { return (shape_.stem - 1) / 2; }
     /// Pairs of layer i that have a position in its range; both may be beyond the window's ends.
     const std::vector<std::int64_t>& pairs(std::size_t i) const { return layers_[i].pairs; }
-    /// Whether pairs of layer i begin here, and have a position in its range.
-    bool is_pair(std::size_t i, std::int64_t first) const;
 
     const StemWeights& stem() const { return stem_; }
     DilatedLayer dilated(std::size_t i) const;
@@ -92,6 +90,8 @@ private:
         std::vector<std::int64_t> pairs;
     };
     void find_ranges();
+    /// Whether pairs of layer i begin here, and have a position in its range.
+    bool is_pair(std::size_t i, std::int64_t first) const;
     void pack_stem(const PartTensors& part);
     Layer packed_layer(const PartTensors& part, std::size_t i) const;
     void pack_heads(const PartTensors& part);

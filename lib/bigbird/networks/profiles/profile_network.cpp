@@ -135,19 +135,78 @@ Parts ProfileNetImpl::State::packed() {
     return packed_;
 }
 
+namespace {
+
+/// Calls compute() with memory of an earlier call, if there is one.
+void with_memory(ProfileNetImpl::State& state, const std::function<void(ScoredWindows&)>& compute) {
+    const Parts packed = state.packed();
+    std::unique_ptr<ScoredWindows> memory = state.scored.take();
+    if (!memory || memory->parts != packed) memory = std::make_unique<ScoredWindows>(packed);
+    compute(*memory);
+    state.scored.give(std::move(memory));
+}
+
+/// Heads of complete windows.
+ProfileHeads complete_scores(const ProfileNetImpl& network, const at::Tensor& codes,
+                             std::span<const std::vector<bins::Substitution>> each) {
+    constexpr std::int64_t at_once = 64;
+    std::vector<at::Tensor> windows, profiles, counts;
+    for (std::int64_t w = 0; w < codes.size(0); ++w) {
+        windows.push_back(codes[w]);
+        for (const bins::Substitution& edit : each[static_cast<std::size_t>(w)]) {
+            windows.push_back(codes[w].clone());
+            windows.back()[edit.at] = edit.code;
+        }
+    }
+    const at::Tensor all = at::stack(windows);
+    for (const at::Tensor& some : all.split(at_once)) {
+        const ProfileHeads heads = network.scores(some);
+        profiles.push_back(heads.profile);
+        counts.push_back(heads.counts);
+    }
+    return {at::cat(profiles), at::cat(counts)};
+}
+
+}  // namespace
+
 ProfileHeads ProfileNetImpl::scores(const at::Tensor& codes) const {
     const at::NoGradGuard no_gradients;
     if (!state_->has_kernels() || !codes.is_cpu()) return forward(bins::base_channels(codes));
-    const auto packed = state_->packed();
     const at::Tensor from = codes.contiguous();
     const auto* const windows = from.const_data_ptr<std::uint8_t>();
     HeadsWriter to(shape(), codes.size(0), true);
-    std::unique_ptr<ScoredWindows> memory = state_->scored.take();
-    if (!memory || memory->parts != packed) memory = std::make_unique<ScoredWindows>(packed);
-    memory->workers.run(codes.size(0), at::get_num_threads(), [&](WholeWorker& worker, std::int64_t w) {
-        to.put(w, worker.heads(windows + w * shape().input, true));
+    with_memory(*state_, [&](ScoredWindows& memory) {
+        memory.workers.run(codes.size(0), at::get_num_threads(), [&](WholeWorker& worker, std::int64_t w) {
+            to.put(w, worker.heads(windows + w * shape().input, true));
+        });
     });
-    state_->scored.give(std::move(memory));
+    return to.heads();
+}
+
+bool ProfileNetImpl::computes_edits() const {
+    return state_->has_kernels() &&
+           std::ranges::none_of(
+               state_->parts, [](const PartTensors& part) { return part.shape.pads(); });
+}
+
+ProfileHeads ProfileNetImpl::scores(const at::Tensor& codes,
+                                    std::span<const std::vector<bins::Substitution>> each) const {
+    if (!computes_edits() || !codes.is_cpu()) return complete_scores(*this, codes, each);
+    const at::NoGradGuard no_gradients;
+    std::vector<std::int64_t> first{0};  // row of each window
+    for (const std::vector<bins::Substitution>& edits : each)
+        first.push_back(first.back() + 1 + std::ssize(edits));
+    const at::Tensor from = codes.contiguous();
+    const auto* const windows = from.const_data_ptr<std::uint8_t>();
+    HeadsWriter to(shape(), first.back(), true);
+    with_memory(*state_, [&](ScoredWindows& memory) {
+        memory.workers.run(codes.size(0), at::get_num_threads(), [&](WholeWorker& worker, std::int64_t w) {
+            const auto window = static_cast<std::size_t>(w);
+            std::int64_t row = first[window];
+            for (const PartHeads& heads : worker.heads(windows + w * shape().input, each[window]))
+                to.put(row++, heads);
+        });
+    });
     return to.heads();
 }
 

@@ -46,6 +46,11 @@ public:
     /// kernels, and a window's values do not depend on the others or on threads, to the last bit; elsewhere
     /// forward().
     ProfileHeads scores(const at::Tensor& codes) const;
+    /// The same with rows for substitutions: each window's row is followed by one for each of `each[window]`,
+    /// applied by itself. On a CPU the trunk is computed only where a base changes it. Cherimoya's norm runs
+    /// over the whole window, so that a base changes all of it: such networks compute complete passes, as do
+    /// all on other devices.
+    ProfileHeads scores(const at::Tensor& codes, std::span<const std::vector<bins::Substitution>> each) const;
 
     /// forward() of a training step, from codes (windows, input) uint8, with gradients of the parameters. On
     /// a CPU, products are in `type`, float32 or bfloat16, and so are the positions of the trunk (relu_after,
@@ -55,15 +60,16 @@ public:
     struct State;
 
 private:
+    bool computes_edits() const;
+
     friend class EditedProfile;
     std::shared_ptr<State> state_;
 };
 TORCH_MODULE(ProfileNet);
 
-/// A window, unchanged and with single substitutions. Not thread-safe. Results are those of scores(), on a
-/// CPU to the last bit. There, the trunk is computed only where a base changes it. Cherimoya's norm runs over
-/// the whole window, so that a base changes all of it: such networks compute complete passes, as do all on
-/// other devices.
+/// Log counts of a window, unchanged and with single substitutions, of which there may be many. Not
+/// thread-safe. Results are those of scores(), on a CPU to the last bit, where it keeps what the unchanged
+/// window gives.
 class EditedProfile {
 public:
     /// codes: (input) uint8. The network must outlive this.
@@ -72,10 +78,10 @@ public:
     EditedProfile(const EditedProfile&) = delete;
     EditedProfile& operator=(const EditedProfile&) = delete;
 
-    /// Of the unchanged window: one row.
-    ProfileHeads heads() const;
-    /// A row for each substitution, applied by itself. Without `profiles`, profile is undefined.
-    ProfileHeads heads(std::span<const bins::Substitution> each, bool profiles) const;
+    /// (1, groups) of the unchanged window.
+    at::Tensor counts() const;
+    /// (each, groups): a row for each substitution, applied by itself.
+    at::Tensor counts(std::span<const bins::Substitution> each) const;
 
 private:
     struct State;

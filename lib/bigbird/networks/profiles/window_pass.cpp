@@ -92,15 +92,19 @@ WindowPass::WindowPass(const PackedPart& part, bool keeps)
 }
 
 void WindowPass::compute(const std::uint8_t* codes, Crew& crew) {
-    stem_rows(codes, crew);
-    for (std::size_t layer = 0; layer + 1 < part_.stages(); ++layer)
-        if (part_.shape().pads())
-            cherimoya_rows(layer, crew);
-        else
-            dilated_rows(layer, crew);
+    stem(codes, crew);
+    for (std::size_t i = 0; i + 1 < part_.stages(); ++i)
+        layer(i, crew);
 }
 
-void WindowPass::stem_rows(const std::uint8_t* codes, Crew& crew) {
+void WindowPass::layer(std::size_t layer, Crew& crew) {
+    if (part_.shape().pads())
+        cherimoya_rows(layer, crew);
+    else
+        dilated_rows(layer, crew);
+}
+
+void WindowPass::stem(const std::uint8_t* codes, Crew& crew) {
     words_.put_all({codes, static_cast<std::size_t>(part_.shape().input)});
     const PositionRange range = part_.range(0);
     const std::int64_t block = part_.kernels().most_rows;

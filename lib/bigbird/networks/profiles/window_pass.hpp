@@ -5,6 +5,7 @@
 #include "bigbird/bins/substitutions.hpp"
 #include "bigbird/networks/profiles/packed_part.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -74,12 +75,15 @@ public:
 
     /// codes: (input).
     void compute(const std::uint8_t* codes, Crew& crew);
+    /// compute() is stem() and each layer(), in order.
+    void stem(const std::uint8_t* codes, Crew& crew);
+    void layer(std::size_t layer, Crew& crew);
+    std::size_t layers() const { return part_.stages() - 1; }
     PartHeads heads(bool profile, Crew& crew);
 
 private:
     friend class EditedPass;
 
-    void stem_rows(const std::uint8_t* codes, Crew& crew);
     void dilated_rows(std::size_t layer, Crew& crew);
     void cherimoya_rows(std::size_t layer, Crew& crew);
     void sum_counts(Crew& crew);
@@ -95,19 +99,41 @@ private:
     RowTable product_rows_;
 };
 
-/// A window, of which the unchanged rows are there (WindowPass with keeps() and heads()), with one
-/// substitution after the other. For networks without Cherimoya's norm.
+/// A set of positions.
+class Positions {
+public:
+    explicit Positions(const PackedPart& part)
+        : marks_(static_cast<std::size_t>(part.shape().input + 2 * part.margin())), margin_(part.margin()) {}
+    void mark(std::int64_t position) {
+        marks_[static_cast<std::size_t>(position + margin_)] = 1;
+        begin_ = std::min(begin_, position);
+        end_ = std::max(end_, position + 1);
+    }
+    /// Moves the positions, ascending, behind `to`.
+    void move_to(std::vector<std::int64_t>& to);
+
+private:
+    std::vector<std::uint8_t> marks_;
+    std::int64_t margin_, begin_ = most, end_ = -most;
+    static constexpr std::int64_t most = std::int64_t{1} << 40;
+};
+
+/// A window with one substitution after the other. It reads the unchanged rows of a WindowPass: one that
+/// keeps them, or, layer by layer, one that is as far as itself. For networks without Cherimoya's norm.
 class EditedPass {
 public:
     explicit EditedPass(const WindowPass& whole);
-    /// Takes the window that `whole` has computed.
+    /// Takes the window of `whole`.
     void begin(const std::uint8_t* codes);
-    PartHeads heads(const bins::Substitution& edit, bool profile, Crew& crew);
+    void stem(const bins::Substitution& edit);
+    void layer(std::size_t layer, Crew& crew);
+    /// After all layers, and the heads of `whole`.
+    PartHeads heads(bool profile, Crew& crew);
+    /// All of these.
+    PartHeads heads_of(const bins::Substitution& edit, bool profile, Crew& crew);
 
 private:
-    void stem_rows(const bins::Substitution& edit);
-    void dilated_rows(std::size_t layer, Crew& crew);
-    void find_pairs(std::size_t layer);
+    void find_changed(std::size_t layer);
     void restore();
 
     const WindowPass& whole_;
@@ -118,7 +144,7 @@ private:
     RowTable product_rows_;
     std::vector<std::vector<std::int64_t>> changed_;  ///< positions of each stage, in order
     std::vector<std::int64_t> pairs_;
-    std::vector<std::uint8_t> is_listed_;
+    Positions marked_;
     std::vector<Floats> buffers_;
     Floats sums_, products_;
 };

@@ -33,14 +33,43 @@ PartHeads WholeWorker::heads(const std::uint8_t* codes, bool profile) {
         });
 }
 
+std::vector<PartHeads> WholeWorker::heads(const std::uint8_t* codes,
+                                          std::span<const bins::Substitution> each) {
+    edited.resize(passes.size());
+    std::vector<std::vector<PartHeads>> found(1 + each.size());
+    for (std::size_t part = 0; part < passes.size(); ++part) {
+        WindowPass& whole = passes[part];
+        std::deque<EditedPass>& changed = edited[part];
+        while (changed.size() < each.size())
+            changed.emplace_back(whole);
+        whole.stem(codes, crew);
+        for (std::size_t i = 0; i < each.size(); ++i) {
+            changed[i].begin(codes);
+            changed[i].stem(each[i]);
+        }
+        for (std::size_t layer = 0; layer < whole.layers(); ++layer) {
+            whole.layer(layer, crew);
+            for (std::size_t i = 0; i < each.size(); ++i)
+                changed[i].layer(layer, crew);
+        }
+        found[0].push_back(whole.heads(true, crew));
+        for (std::size_t i = 0; i < each.size(); ++i)
+            found[i + 1].push_back(changed[i].heads(true, crew));
+    }
+    std::vector<PartHeads> heads;
+    for (const std::vector<PartHeads>& of_parts : found)
+        heads.push_back(joined(of_parts));
+    return heads;
+}
+
 EditingWorker::EditingWorker(const WholeWorker& whole, int threads) : crew(threads) {
     for (const WindowPass& pass : whole.passes)
         passes.emplace_back(pass);
 }
 
-PartHeads EditingWorker::heads(const bins::Substitution& edit, bool profile) {
+PartHeads EditingWorker::heads(const bins::Substitution& edit) {
     return heads_of_parts(
-        passes, [&](EditedPass& pass) { return pass.heads(edit, profile, crew); });
+        passes, [&](EditedPass& pass) { return pass.heads_of(edit, false, crew); });
 }
 
 ScoredWindows::ScoredWindows(Parts of)
@@ -55,7 +84,7 @@ KeptWindow::KeptWindow(Parts of, int threads)
 PartHeads KeptWindow::begin(const std::uint8_t* codes) {
     codes_ = codes;
     ++windows_;
-    return whole_.heads(codes, true);
+    return whole_.heads(codes, false);
 }
 
 void KeptWindow::run(std::int64_t count, const std::function<void(EditingWorker&, std::int64_t)>& compute) {

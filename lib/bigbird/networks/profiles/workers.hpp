@@ -10,9 +10,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,14 +53,18 @@ private:
 struct WholeWorker {
     WholeWorker(const std::vector<PackedPart>& parts, bool keeps, int threads);
     PartHeads heads(const std::uint8_t* codes, bool profile);
+    /// The window's heads, and those of each substitution, applied by itself.
+    std::vector<PartHeads> heads(const std::uint8_t* codes, std::span<const bins::Substitution> each);
 
     Crew crew;
     std::vector<WindowPass> passes;
+    std::vector<std::deque<EditedPass>> edited;  ///< of each part
 };
 
 struct EditingWorker {
     EditingWorker(const WholeWorker& whole, int threads);
-    PartHeads heads(const bins::Substitution& edit, bool profile);
+    /// Without profiles.
+    PartHeads heads(const bins::Substitution& edit);
 
     Crew crew;
     std::vector<EditedPass> passes;
@@ -81,7 +87,7 @@ public:
     KeptWindow(Parts of, int threads);
     const Parts& parts() const { return parts_; }
     int threads() const { return whole_.crew.threads(); }
-    /// Takes a window, of which it gives the heads. The codes must outlive it, or its next window.
+    /// Takes a window, of which it gives the counts. The codes must outlive it, or its next window.
     PartHeads begin(const std::uint8_t* codes);
     void run(std::int64_t count, const std::function<void(EditingWorker&, std::int64_t)>& compute);
 

@@ -13,10 +13,11 @@ namespace bigbird::networks {
 namespace {
 
 constexpr std::int64_t block = 1024;  // rows that one thread computes at a time
+constexpr std::int64_t fewest_taps_of_spectra = 8;
 
 /// Memory of the calling thread, reused from call to call.
 struct Workspace {
-    SpliceRows rows, skip_rows, stream, next_stream, inner, sums;
+    SpliceRows rows, spectra, stream, next_stream, inner, sums;
 };
 Workspace& workspace() {
     thread_local Workspace own;
@@ -28,11 +29,11 @@ void copy_rows(const float* from, std::int64_t count, float* to) {
 }
 
 template <typename Body>
-void for_blocks(std::int64_t begin, std::int64_t end, int threads, const Body& body) {
-    const std::int64_t blocks = (end - begin + block - 1) / block;
+void for_blocks(std::int64_t begin, std::int64_t end, std::int64_t rows, int threads, const Body& body) {
+    const std::int64_t blocks = (end - begin + rows - 1) / rows;
     parallel_for(blocks, threads, [&](std::int64_t i) {
-        const std::int64_t first = begin + i * block;
-        body(first, std::min(first + block, end));
+        const std::int64_t first = begin + i * rows;
+        body(first, std::min(first + rows, end));
     });
 }
 
@@ -43,6 +44,8 @@ MemberPass::Filter::Filter(const SpliceConvolution& convolution, std::int64_t ta
     : weights(taps_of_it * splice_channels), taps(taps_of_it), dilation(dilation_of_it) {
     std::ranges::copy(convolution.weights, weights.row(0));
     std::ranges::copy(convolution.bias, bias.begin());
+    if (taps >= fewest_taps_of_spectra && 2 * taps <= splice_most_points)
+        spectrum.emplace(convolution.weights, taps, dilation);
 }
 
 MemberPass::MemberPass(const SpliceMember& member)
@@ -94,14 +97,21 @@ void MemberPass::first_map(std::span<const std::uint8_t> codes, float* to) const
     }
 }
 
+std::int64_t MemberPass::Filter::rows_together(std::int64_t rows) const {
+    return spectrum && spectrum->pays(rows) ? spectrum->rows_together() : block;
+}
+
 void MemberPass::convolve(std::size_t k, const Spliced& in, const Spliced& base, std::int64_t begin,
                           std::int64_t end, float* to) const {
-    const std::int64_t half = reach(k + 1) - reach(k);
-    const bool first_of_unit = k % 2 == 0;
-    SpliceRows& rows = workspace().rows;
-    rows.reserve(block + 2 * half);
-    for (; begin < end; begin += block) {
-        const std::int64_t count = std::min(block, end - begin), from = begin - half,
+    const Filter& filter = filters_[k];
+    const std::int64_t half = reach(k + 1) - reach(k), step = filter.rows_together(end - begin);
+    const bool first_of_unit = k % 2 == 0,
+               by_spectrum = filter.spectrum && filter.spectrum->pays(end - begin);
+    Workspace& own = workspace();
+    own.rows.reserve(std::min(step, end - begin) + 2 * half);
+    if (by_spectrum) own.spectra.reserve(filter.spectrum->work_rows());
+    for (; begin < end; begin += step) {
+        const std::int64_t count = std::min(step, end - begin), from = begin - half,
                            past = begin + count + half;
         const float* x = first_of_unit ? nullptr : in.contiguous(from, past);
         if (x == nullptr) {
@@ -109,21 +119,27 @@ void MemberPass::convolve(std::size_t k, const Spliced& in, const Spliced& base,
                 if (first_of_unit) {
                     const Norm& norm = norms_[k / 2];
                     kernels_.activate(norm.scale.data(), norm.shift.data(), slope_, source, size,
-                                      rows.row(first - from));
+                                      own.rows.row(first - from));
                 } else {
-                    copy_rows(source, size, rows.row(first - from));
+                    copy_rows(source, size, own.rows.row(first - from));
                 }
             });
-            x = rows.row(0);
+            x = own.rows.row(0);
         }
-        if (first_of_unit) {
-            kernels_.convolve(filters_[k].view(), x, count, slope_, to);
-        } else {
+        const float* added = first_of_unit ? nullptr : base.contiguous(begin, begin + count);
+        if (!first_of_unit && added == nullptr) {
             base.each(begin, begin + count, [&](const float* source, std::int64_t first, std::int64_t size) {
                 copy_rows(source, size, to + (first - begin) * splice_channels);
             });
-            kernels_.convolve_onto(filters_[k].view(), x, count, to, to);
+            added = to;
         }
+        if (by_spectrum)
+            kernels_.convolve_spectrum(filter.spectrum->view(filter.bias.data()), x, count, slope_, added, to,
+                                       own.spectra.row(0));
+        else if (first_of_unit)
+            kernels_.convolve(filter.view(), x, count, slope_, to);
+        else
+            kernels_.convolve_onto(filter.view(), x, count, added, to);
         to += count * splice_channels;
     }
 }
@@ -159,34 +175,36 @@ void MemberPass::probabilities_of(const float* sums, std::int64_t count, float* 
     }
 }
 
-MemberPass::Kept MemberPass::pass(std::span<const std::uint8_t> codes, int threads, bool keeps) const {
+void MemberPass::pass(std::span<const std::uint8_t> codes, int threads, bool keeps, Kept& kept) const {
     const std::int64_t length = std::ssize(codes), margin = reach_.back();
-    Kept kept{.length = length};
-    if (length <= 2 * margin) return kept;
-    for (std::size_t k = 0; k < (keeps ? reach_.size() : 2); ++k)
-        kept.maps.emplace_back(length);
+    kept.length = length;
+    kept.probabilities.clear();
+    if (length <= 2 * margin) return;
+    kept.maps.resize(keeps ? reach_.size() : 2);
+    for (SpliceRows& rows : kept.maps)
+        rows.reserve(length);
     const auto map = [&](std::size_t k) { return kept.maps[keeps ? k : k % 2].row(0); };
     const auto unchanged = [&](std::size_t k) { return Spliced{map(k), length, length, 0, nullptr}; };
     first_map(codes, map(0));
-    const SpliceRows sums(length - 2 * margin);
+    kept.sums.reserve(length - 2 * margin);
     for (std::size_t k = 0;; ++k) {
         if (k % 2 == 0)
-            for_blocks(margin, length - margin, threads, [&](std::int64_t begin, std::int64_t end) {
+            for_blocks(margin, length - margin, block, threads, [&](std::int64_t begin, std::int64_t end) {
                 add_skip(static_cast<std::int64_t>(k / 2), unchanged(k), begin, end,
-                         sums.row(begin - margin));
+                         kept.sums.row(begin - margin));
             });
         if (k == filters_.size()) break;
-        for_blocks(reach(k + 1), length - reach(k + 1), threads, [&](std::int64_t begin, std::int64_t end) {
-            convolve(k, unchanged(k), unchanged(k == 0 ? 0 : k - 1), begin, end,
-                     map(k + 1) + begin * splice_channels);
-        });
+        const std::int64_t first = reach(k + 1), last = length - first;
+        for_blocks(first, last, filters_[k].rows_together(last - first), threads,
+                   [&](std::int64_t begin, std::int64_t end) {
+                       convolve(k, unchanged(k), unchanged(k == 0 ? 0 : k - 1), begin, end,
+                                map(k + 1) + begin * splice_channels);
+                   });
     }
     kept.probabilities.resize(static_cast<std::size_t>((length - 2 * margin) * outputs_));
-    for_blocks(0, length - 2 * margin, threads, [&](std::int64_t begin, std::int64_t end) {
-        probabilities_of(sums.row(begin), end - begin, kept.probabilities.data() + begin * outputs_);
+    for_blocks(0, length - 2 * margin, block, threads, [&](std::int64_t begin, std::int64_t end) {
+        probabilities_of(kept.sums.row(begin), end - begin, kept.probabilities.data() + begin * outputs_);
     });
-    if (!keeps) kept.maps.clear();
-    return kept;
 }
 
 /// The rows that the edit changes and that the wanted outputs need.

@@ -5,41 +5,18 @@
 #pragma once
 
 #include "bigbird/networks/splicing/cpu/splice_kernels.hpp"
+#include "bigbird/networks/splicing/fourier_filter.hpp"
 #include "bigbird/networks/splicing/splice_member.hpp"
 #include "bigbird/networks/splicing/splice_network.hpp"
+#include "bigbird/networks/splicing/splice_rows.hpp"
 
 #include <array>
 #include <cstdint>
-#include <memory>
-#include <new>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace bigbird::networks {
-
-/// Rows of 32 channels, uninitialized, on boundaries of 64 bytes.
-class SpliceRows {
-public:
-    SpliceRows() = default;
-    explicit SpliceRows(std::int64_t rows)
-        : memory_(static_cast<float*>(
-              ::operator new(static_cast<std::size_t>(rows* splice_channels) * sizeof(float), alignment))),
-          rows_(rows) {}
-
-    /// Makes room, and forgets what was there.
-    void reserve(std::int64_t rows) {
-        if (rows > rows_) *this = SpliceRows(rows);
-    }
-    float* row(std::int64_t index) const { return memory_.get() + index * splice_channels; }
-
-private:
-    static constexpr std::align_val_t alignment{64};
-    struct Free {
-        void operator()(float* memory) const noexcept { ::operator delete(memory, alignment); }
-    };
-    std::unique_ptr<float, Free> memory_;
-    std::int64_t rows_ = 0;
-};
 
 class MemberPass {
 public:
@@ -48,17 +25,21 @@ public:
     std::int64_t context() const { return 2 * reach_.back(); }
     std::int64_t outputs() const { return outputs_; }
 
-    /// All maps of a stretch, a row per base, and what they lead to.
+    /// All maps of a stretch, a row per base, and what they lead to. Its memory serves the next stretch.
     struct Kept {
         std::int64_t length = 0;
         std::vector<SpliceRows> maps{};
+        SpliceRows sums{};
         std::vector<float> probabilities{};  ///< (length - context, outputs)
     };
-    Kept keep(std::span<const std::uint8_t> codes, int threads) const { return pass(codes, threads, true); }
-    std::vector<float> probabilities(std::span<const std::uint8_t> codes, int threads) const {
-        return pass(codes, threads, false).probabilities;
+    void keep(std::span<const std::uint8_t> codes, int threads, Kept& kept) const {
+        pass(codes, threads, true, kept);
     }
-    /// (end - begin, outputs), to the bit as probabilities() of the edited stretch.
+    /// The same without maps.
+    void probabilities(std::span<const std::uint8_t> codes, int threads, Kept& kept) const {
+        pass(codes, threads, false, kept);
+    }
+    /// (end - begin, outputs): probabilities of the edited stretch, up to rounding.
     std::vector<float> edited(const Kept& kept, const SpliceEdit& edit) const;
 
 private:
@@ -78,9 +59,12 @@ private:
         SpliceRows weights;
         std::array<float, splice_channels> bias{};
         std::int64_t taps = 1, dilation = 1;
+        std::optional<FourierFilter> spectrum{};  ///< of many taps
 
         Filter(const SpliceConvolution& convolution, std::int64_t taps_of_it, std::int64_t dilation_of_it);
         SpliceFilter view() const { return {weights.row(0), bias.data(), taps, dilation}; }
+        /// Rows of a result of `rows` rows that one thread computes at a time.
+        std::int64_t rows_together(std::int64_t rows) const;
     };
     struct Norm {
         std::array<float, splice_channels> scale{}, shift{};
@@ -91,7 +75,7 @@ private:
     };
 
     std::int64_t reach(std::size_t map) const { return reach_[map]; }
-    Kept pass(std::span<const std::uint8_t> codes, int threads, bool keeps) const;
+    void pass(std::span<const std::uint8_t> codes, int threads, bool keeps, Kept& kept) const;
     void first_map(std::span<const std::uint8_t> codes, float* to) const;
     /// Rows [begin, end) of map k + 1 from map k, `base` being map k - 1, where k is odd.
     void convolve(std::size_t k, const Spliced& in, const Spliced& base, std::int64_t begin, std::int64_t end,

@@ -25,7 +25,7 @@ struct SpliceNetwork::State {
 
 namespace {
 
-constexpr std::int64_t outputs_of_part = 65'536, bases_of_part = 65'536, tissues_in_all = 4;
+constexpr std::int64_t outputs_of_part = 65'536, tissues_in_all = 4;
 
 /// The mean over members, in their order. Pangolin's members each have a tissue.
 class MemberMean {
@@ -90,15 +90,11 @@ void require_within(const SpliceEdit& edit, std::int64_t length, std::int64_t co
         throw ConfigError("an edit or its outputs are beyond the stretch");
 }
 
-/// Bases of the unchanged stretch that an edit and its outputs need.
-struct NeededBases {
-    std::int64_t begin, end;
-    NeededBases(const SpliceEdit& edit, std::int64_t context) {
-        const std::int64_t past = edit.end + context, shift = std::ssize(edit.inserted) - edit.removed;
-        begin = std::min({edit.at, edit.begin, edit.begin - shift});
-        end = std::max({edit.at + edit.removed, past, past - shift});
-    }
-};
+/// Memory of the calling thread, reused from member to member and from stretch to stretch.
+MemberPass::Kept& own_memory() {
+    thread_local MemberPass::Kept own;
+    return own;
+}
 
 }  // namespace
 
@@ -137,8 +133,11 @@ std::vector<float> SpliceNetwork::probabilities(std::span<const std::uint8_t> co
         const auto part =
             codes.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count + context()));
         MemberMean mean(count, channels());
-        for (std::size_t m = 0; m < state_->passes.size(); ++m)
-            mean.add(state_->model.members[m], state_->passes[m].probabilities(part, threads));
+        MemberPass::Kept& own = own_memory();
+        for (std::size_t m = 0; m < state_->passes.size(); ++m) {
+            state_->passes[m].probabilities(part, threads, own);
+            mean.add(state_->model.members[m], own.probabilities);
+        }
         const std::vector<float> found = std::move(mean).divided(state_->model.members);
         all.insert(all.end(), found.begin(), found.end());
     }
@@ -147,59 +146,34 @@ std::vector<float> SpliceNetwork::probabilities(std::span<const std::uint8_t> co
 
 std::vector<std::vector<float>> SpliceNetwork::edited(std::span<const std::uint8_t> codes,
                                                       std::span<const SpliceEdit> edits, int threads) const {
-    struct Item {
-        SpliceEdit edit;
-        NeededBases needed;
-        std::size_t index;
-    };
-    std::vector<Item> items;
+    std::vector<SpliceEdit> minimal;
+    std::vector<MemberMean> means;
     for (const SpliceEdit& edit : edits) {
         require_within(edit, std::ssize(codes), context());
-        const SpliceEdit minimal = trimmed(edit, codes);
-        NeededBases needed(minimal, context());
-        needed.begin = std::max<std::int64_t>(needed.begin, 0);
-        needed.end = std::min<std::int64_t>(needed.end, std::ssize(codes));
-        items.push_back({minimal, needed, items.size()});
+        minimal.push_back(trimmed(edit, codes));
+        means.emplace_back(edit.end - edit.begin, channels());
     }
-    std::ranges::stable_sort(items, {}, [](const Item& item) { return item.needed.begin; });
-    std::vector<std::vector<float>> results(edits.size());
-    for (std::size_t first = 0, last = 0; first < items.size(); first = last) {
-        const std::int64_t begin = items[first].needed.begin;
-        std::int64_t end = items[first].needed.end;
-        for (last = first + 1; last < items.size() && items[last].needed.begin < end &&
-                               std::max(end, items[last].needed.end) - begin <= bases_of_part;
-             ++last)
-            end = std::max(end, items[last].needed.end);
-        const auto part =
-            codes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        const std::span group = std::span(items).subspan(first, last - first);
-        std::vector<MemberMean> means;
-        for (Item& item : group) {
-            item.edit.at -= begin;
-            item.edit.begin -= begin;
-            item.edit.end -= begin;
-            means.emplace_back(item.edit.end - item.edit.begin, channels());
-        }
-        for (std::size_t m = 0; m < state_->passes.size(); ++m) {
-            const MemberPass& pass = state_->passes[m];
-            const MemberPass::Kept kept = pass.keep(part, threads);
-            parallel_for(std::ssize(group), threads, [&](std::int64_t i) {
-                const auto at = static_cast<std::size_t>(i);
-                const SpliceEdit& edit = group[at].edit;
-                if (edit.begin == edit.end) return;
-                const bool same = edit.removed == 0 && edit.inserted.empty();
-                const auto stretch = std::span(kept.probabilities);
-                const std::vector<float> own = same ? std::vector<float>() : pass.edited(kept, edit);
-                means[at].add(
-                    state_->model.members[m],
-                    same ? stretch.subspan(static_cast<std::size_t>(edit.begin * pass.outputs()),
-                                           static_cast<std::size_t>((edit.end - edit.begin) * pass.outputs()))
-                         : std::span<const float>(own));
-            });
-        }
-        for (std::size_t i = 0; i < group.size(); ++i)
-            results[group[i].index] = std::move(means[i]).divided(state_->model.members);
+    MemberPass::Kept& kept = own_memory();
+    for (std::size_t m = 0; m < state_->passes.size(); ++m) {
+        const MemberPass& pass = state_->passes[m];
+        pass.keep(codes, threads, kept);
+        parallel_for(std::ssize(edits), threads, [&](std::int64_t i) {
+            const auto at = static_cast<std::size_t>(i);
+            const SpliceEdit& edit = minimal[at];
+            if (edit.begin == edit.end) return;
+            const bool same = edit.removed == 0 && edit.inserted.empty();
+            const auto stretch = std::span(kept.probabilities);
+            const std::vector<float> own = same ? std::vector<float>() : pass.edited(kept, edit);
+            means[at].add(
+                state_->model.members[m],
+                same ? stretch.subspan(static_cast<std::size_t>(edit.begin * pass.outputs()),
+                                       static_cast<std::size_t>((edit.end - edit.begin) * pass.outputs()))
+                     : std::span<const float>(own));
+        });
     }
+    std::vector<std::vector<float>> results;
+    for (MemberMean& mean : means)
+        results.push_back(std::move(mean).divided(state_->model.members));
     return results;
 }
 

@@ -41,11 +41,10 @@ public:
     std::vector<float> probabilities(std::span<const std::uint8_t> codes, int threads) const;
 
     /// For each edit of the stretch `codes`, the outputs [begin, end) of probabilities() of the edited
-    /// stretch, to the bit. An edit that changes nothing gives the stretch's own outputs. The stretch is
-    /// computed once, where outputs need it; an edit, only where it reaches. Members are computed one after
-    /// another, long stretches in parts, so that memory is at most 0.4 GB (0.2 GB more for an output range or
-    /// an edit of 50 kb). Throws ConfigError where an edit or its outputs are beyond the stretch.
-    /// Thread-safe.
+    /// stretch, up to rounding, which depends on the stretch and this edit only. An edit that changes nothing
+    /// gives the stretch's own outputs. The stretch is computed once, an edit only where it reaches. Members
+    /// are computed one after another; each calling thread keeps 4.3 kB for each base of its longest stretch.
+    /// Throws ConfigError where an edit or its outputs are beyond the stretch. Thread-safe.
     std::vector<std::vector<float>> edited(std::span<const std::uint8_t> codes,
                                            std::span<const SpliceEdit> edits, int threads) const;
 

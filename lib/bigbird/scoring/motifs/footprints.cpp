@@ -5,14 +5,12 @@
 
 namespace bigbird::tasks {
 
-ProfileReadings::ProfileReadings(std::span<const ModelFolder> models, Strands strands,
-                                 const std::string& dna) {
-    const at::InferenceMode inference;
+ProfileReadings::ProfileReadings(std::span<const ModelFolder> models, Strands strands) {
     const auto networks = profile_networks(models);
     shape_ = networks.front()->shape();
     for (std::size_t i = 0; i < models.size(); ++i)
         for (const bool reverse : directions_of(strands))
-            readings_.push_back({&models[i], networks[i]->edit_profile(dna, reverse)});
+            readings_.push_back({&models[i], networks[i], reverse});
 }
 
 std::pair<at::Tensor, at::Tensor> ProfileReadings::of(std::span<const std::string> texts) const {
@@ -21,7 +19,7 @@ std::pair<at::Tensor, at::Tensor> ProfileReadings::of(std::span<const std::strin
     at::Tensor reads;
     std::vector<at::Tensor> sums(groups);  // (texts, output, columns of the group)
     for (const Reading& reading : readings_) {
-        const networks::ProfileHeads heads = reading.window->heads(texts);
+        const networks::ProfileHeads heads = reading.network->heads(texts, reading.reverse);
         const at::Tensor own =
             reading.model->calibration.probabilities(heads.counts.to(at::kDouble)).to(at::kCPU);
         reads = reads.defined() ? reads + own : own;

@@ -17,21 +17,22 @@
 
 namespace bigbird::tasks {
 
-/// A window after edits, as each model and strand reads it, with profiles. The models must outlive it.
+/// Windows as each model and strand reads them, with profiles. The models must outlive it.
 class ProfileReadings {
 public:
-    /// `models`: profile_networks(). `dna`: the window's normalized sequence.
-    ProfileReadings(std::span<const ModelFolder> models, Strands strands, const std::string& dna);
+    /// `models`: profile_networks().
+    ProfileReadings(std::span<const ModelFolder> models, Strands strands);
 
-    /// Reads, (texts, groups) as EditedWindow::edited() has them, and profiles, (texts, output, columns),
-    /// both float64 on the CPU. The profiles of a group are the sum over models and strands of probabilities
-    /// times reads, divided by its sum over all positions and columns.
+    /// Of windows of normalized sequence: reads, (texts, groups) as EditedWindow::edited() has them, and
+    /// profiles, (texts, output, columns), both float64 on the CPU. The profiles of a group are the sum over
+    /// models and strands of probabilities times reads, divided by its sum over all positions and columns.
     std::pair<at::Tensor, at::Tensor> of(std::span<const std::string> texts) const;
 
 private:
     struct Reading {
         const ModelFolder* model;
-        std::unique_ptr<ProfileWindow> window;
+        std::shared_ptr<ProfileNetwork> network;
+        bool reverse;
     };
     networks::ProfileShape shape_;
     std::vector<Reading> readings_;

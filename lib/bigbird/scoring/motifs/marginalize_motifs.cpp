@@ -174,7 +174,7 @@ class BackgroundScores {
 public:
     BackgroundScores(const Scorer& scorer, const std::string& dna, bool with_profiles) : scorer_(scorer) {
         if (with_profiles)
-            profiles_.emplace(scorer.models, scorer.strands, dna);
+            profiles_.emplace(scorer.models, scorer.strands);
         else
             window_.emplace(scorer.models, scorer.strands, dna, scorer.job);
     }

@@ -176,8 +176,9 @@ std::string describe(const PredictForecast& forecast) {
     say("passes", std::to_string(forecast.passes));
     say("seconds", fmt::format("{:.1f} ({}; measured on {} windows)", forecast.seconds,
                                Progress::duration(forecast.seconds), forecast.tried_windows));
-    say("memory", fmt::format("{:.0f} MB, whatever the number of rows; a track takes 16 bytes a row more",
-                              static_cast<double>(forecast.memory) / 1e6));
+    say("memory",
+        fmt::format("{:.0f} MB, whatever the number of rows; a track takes up to 24 bytes a row more",
+                    static_cast<double>(forecast.memory) / 1e6));
     for (const auto& [ending, bytes] : forecast.bytes)
         say("bytes " + ending, fmt::format("{} ({:.1f} MB)", bytes, static_cast<double>(bytes) / 1e6));
     return text;

@@ -3,12 +3,14 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
+#include <mutex>
+#include <tuple>
 #include <utility>
 
 namespace bigbird::splicing {
@@ -90,16 +92,16 @@ struct SpliceScorer::Job {
     const genome::Variant* variant;
     const std::string* alt;
     GeneEffect* result;
-    Reach reach;
+    Reach reach, tile;
 };
 
 SpliceScorer::SpliceScorer(const SpliceModel& model, const genome::ReferenceGenome& reference,
                            const rows::SpliceGenes& genes, const SpliceOptions& options)
     : model_(model), reference_(reference), genes_(genes), options_(options) {}
 
-std::int64_t SpliceScorer::longest_gap() const {
-    constexpr double cost = 0.65;  // of valid convolutions over the context
-    return static_cast<std::int64_t>(cost * static_cast<double>(model_.context()));
+std::int64_t SpliceScorer::tile_size() const {
+    constexpr std::int64_t least = 64;
+    return std::max(least, model_.context() * 2 / 5);
 }
 
 /// The bases whose outputs are read for a record's alleles.
@@ -108,6 +110,18 @@ SpliceScorer::Reach SpliceScorer::reach_of(const genome::Variant& variant) const
         variant.position + (by_program() && !is_pangolin() ? 1 : std::ssize(variant.ref));
     // A deletion of the program reads no further than a substitution, but its REF may reach further.
     return {variant.position - options_.distance, last + options_.distance};
+}
+
+SpliceScorer::Reach SpliceScorer::tile_of(const genome::Variant& variant, const SpliceGene& gene) const {
+    constexpr std::int64_t spare = 64,
+                           step = 1024;  // bases of REF that a tile has room for, and of longer ones
+    const std::int64_t first = variant.position / tile_size() * tile_size(), refs = std::ssize(variant.ref);
+    const std::int64_t end = std::min(first + tile_size(), gene.end) + options_.distance + spare;
+    // The program's deletions may take bases from behind their windows.
+    const std::int64_t needed =
+        std::max(reach_of(variant).end, variant.position + refs + 1 - model_.context() / 2);
+    const std::int64_t longer = needed > end ? (needed - end + step - 1) / step * step : 0;
+    return {std::max(first, gene.begin) - options_.distance, end + longer};
 }
 
 SpliceStatus SpliceScorer::status_of(const genome::Variant& variant, const genome::Contig& contig) const {
@@ -159,31 +173,36 @@ void SpliceScorer::prepare(SpliceRecord& record) const {
 
 void SpliceScorer::score(std::span<SpliceRecord> records, int threads,
                          const std::function<void(std::int64_t)>& progress) {
+    constexpr int most_tiles_at_once = 8;  // of 4.3 kB for each base
     std::vector<Job> jobs;
     for (SpliceRecord& record : records)
         for (SpliceAllele& allele : record.alleles)
             for (GeneEffect& effect : allele.genes)
                 if (allele.status == SpliceStatus::ok)
-                    jobs.push_back({&record.variant, &allele.alt, &effect, reach_of(record.variant)});
-    std::ranges::stable_sort(
-        jobs, {}, [](const Job& job) { return std::pair(job.result->gene, job.variant->position); });
-    std::int64_t done = 0;
-    for (auto first = jobs.begin(); first != jobs.end();) {
-        std::int64_t end = first->reach.end;
-        const auto fits = [&](const Job& job) {
-            return job.result->gene == first->result->gene && job.reach.begin <= end + longest_gap() &&
-                   std::max(end, job.reach.end) - first->reach.begin <= longest_stretch &&
-                   &job - &*first < most_jobs;
-        };
-        auto last = std::next(first);
-        for (end = first->reach.end; last != jobs.end() && fits(*last); ++last)
-            end = std::max(end, last->reach.end);
-        stop_if_asked();
-        score_stretch({first, last}, threads);
-        done += last - first;
-        if (progress) progress(done);
-        first = last;
+                    jobs.push_back({&record.variant, &allele.alt, &effect, reach_of(record.variant),
+                                    tile_of(record.variant, genes_.genes()[effect.gene])});
+    std::ranges::stable_sort(jobs, {}, [](const Job& job) {
+        return std::tuple(job.result->gene, job.tile, job.variant->position);
+    });
+    std::vector<std::span<const Job>> stretches;
+    for (auto first = jobs.begin(), last = first; first != jobs.end(); first = last) {
+        while (last != jobs.end() && last - first < most_jobs && last->result->gene == first->result->gene &&
+               last->tile == first->tile)
+            ++last;
+        stretches.emplace_back(first, last);
     }
+    const int at_once =
+        std::clamp(static_cast<int>(stretches.size()), 1, std::min(threads, most_tiles_at_once));
+    std::mutex mutex;
+    std::int64_t done = 0;
+    parallel_for(std::ssize(stretches), at_once, [&](std::int64_t i) {
+        stop_if_asked();
+        const auto stretch = stretches[static_cast<std::size_t>(i)];
+        score_stretch(stretch, threads / at_once);
+        const std::scoped_lock lock(mutex);
+        done += std::ssize(stretch);
+        if (progress) progress(done);
+    });
 }
 
 /// The bases of a place on the gene's strand. The program has N outside a transcript, Pangolin has not.
@@ -199,11 +218,8 @@ std::vector<std::uint8_t> SpliceScorer::codes_of(const SpliceGene& gene, const I
 void SpliceScorer::score_stretch(std::span<const Job> jobs, int threads) {
     const SpliceGene& gene = genes_.genes()[jobs.front().result->gene];
     const std::int64_t side = model_.context() / 2;
-    Interval where{reference_.contigs()[*reference_.find(gene.contig)].name, jobs.front().reach.begin - side,
-                   0};
-    for (const Job& job : jobs)  // the program's deletions may take bases from behind their windows
-        where.end = std::max(
-            {where.end, job.reach.end + side, job.variant->position + std::ssize(job.variant->ref) + 1});
+    const Interval where{reference_.contigs()[*reference_.find(gene.contig)].name,
+                         jobs.front().tile.begin - side, jobs.front().tile.end + side};
     std::vector<networks::SpliceEdit> edits;
     std::vector<std::size_t> of_ref;  // edits, by job: alleles of one window share its reference
     for (std::size_t i = 0; i < jobs.size(); ++i) {

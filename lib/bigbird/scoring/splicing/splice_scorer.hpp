@@ -71,8 +71,8 @@ struct SpliceOptions {
     bool mask = false;
 };
 
-/// Scores records. Alleles in one gene share the reference's pass over stretches of bounded length. Not
-/// thread-safe.
+/// Scores records. Alleles in one tile of a gene share the reference's pass. Tiles are those of a fixed grid,
+/// so that the other records change no bit of a score. Not thread-safe.
 class SpliceScorer {
 public:
     /// All must outlive the scorer.
@@ -88,23 +88,25 @@ public:
 
     /// Largest number of bases of a REF in the mode `exact`.
     static constexpr std::int64_t longest_ref = 10'000;
-    /// Variants that share a stretch: their bases together without context, and their number.
-    static constexpr std::int64_t longest_stretch = 50'000, most_jobs = 256;
+    /// Alleles that share a pass.
+    static constexpr std::int64_t most_jobs = 256;
+    /// Bases of a tile; its pass reads half of the context more on each side.
+    std::int64_t tile_size() const;
 
 private:
     struct Job;
     /// Bases around the alleles of jobs, whose outputs are read.
     struct Reach {
         std::int64_t begin = 0, end = 0;
-        bool operator==(const Reach&) const = default;
+        auto operator<=>(const Reach&) const = default;
     };
-    /// A gap between variants as long as this costs as much as a new stretch.
-    std::int64_t longest_gap() const;
     bool is_pangolin() const { return model_.channels() != 3; }
     bool by_program() const { return options_.mode == tasks::SpliceMode::spliceai; }
     SpliceStatus status_of(const genome::Variant& variant, const genome::Contig& contig) const;
     SpliceStatus status_of_alt(const genome::Variant& variant, const std::string& alt) const;
     Reach reach_of(const genome::Variant& variant) const;
+    /// The bases whose outputs a pass for a variant in a gene gives.
+    Reach tile_of(const genome::Variant& variant, const rows::SpliceGene& gene) const;
     std::vector<std::uint8_t> codes_of(const rows::SpliceGene& gene, const genome::Interval& where) const;
     void score_stretch(std::span<const Job> jobs, int threads);
     std::array<networks::SpliceEdit, 2> edits_of(const Job& job, const genome::Interval& where) const;

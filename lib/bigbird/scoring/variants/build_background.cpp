@@ -146,6 +146,39 @@ void add_peaks(const BackgroundSpec& spec, VariantWork& work, outputs::EffectBac
     }
 }
 
+/// Keeps the figures of each model that gives profiles, while it lives.
+class FiguresOfModels {
+public:
+    explicit FiguresOfModels(VariantScorer& scorer) : scorer_(scorer), labels_(scorer.labels.size()) {
+        if (!scorer.gives_profiles) return;
+        scorer.rank = [this](std::size_t model, std::size_t label, const ModelFigures& figures) {
+            const std::size_t row = model * labels_ + label;
+            for (auto* const of_rows : {&changes_, &distances_})
+                if (of_rows->size() <= row) of_rows->resize(row + 1);
+            changes_[row].push_back(static_cast<float>(std::abs(figures.log2_fold_change)));
+            distances_[row].push_back(static_cast<float>(figures.jsd));
+            return ModelFigures();
+        };
+    }
+    FiguresOfModels(const FiguresOfModels&) = delete;
+    FiguresOfModels& operator=(const FiguresOfModels&) = delete;
+    ~FiguresOfModels() { scorer_.rank = {}; }
+
+    /// EffectBackground::of_models
+    std::vector<float> quantiles(std::span<const double> levels) const {
+        std::vector<float> all;
+        for (const auto* const of_rows : {&changes_, &distances_})
+            for (const std::vector<float>& figures : *of_rows)
+                std::ranges::copy(outputs::quantiles_of(figures, levels), std::back_inserter(all));
+        return all;
+    }
+
+private:
+    VariantScorer& scorer_;
+    std::size_t labels_;
+    std::vector<std::vector<float>> changes_, distances_;  // by model and label
+};
+
 }  // namespace
 
 std::vector<rows::VariantRow> shuffled_variants(std::span<const rows::VariantRow> from,
@@ -212,7 +245,9 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
         throw InputError("has no variants that the model can score on this reference", spec.variants);
     std::vector<rows::VariantRow> moved =
         shuffled_variants(drawn, *work.reference, spec.count, background_seed);
+    FiguresOfModels figures(*work.scorer);
     effects = scored(moved, "shuffled variants", false);
+    background.of_models = figures.quantiles(background.levels);
     background.of_shuffled = ranked(effects);
     background.of_largest = outputs::quantiles_of(std::move(effects.largest), background.levels);
     background.shuffled = std::ssize(moved);

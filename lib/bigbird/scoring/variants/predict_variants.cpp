@@ -54,9 +54,10 @@ std::vector<outputs::Column> columns_of(const VariantScorer& scorer, std::span<c
 
 std::vector<float> values_of(const AlleleEffects& effects, std::span<const Quantity> quantities) {
     std::vector<float> values;
-    for (const auto& [ref, alt, difference, log_odds, quantile, p, log2_fold_change, jsd, of_peaks] :
+    for (const auto& [ref, alt, difference, log_odds, quantile, p, log2_fold_change, jsd, jsd_p, of_peaks] :
          effects) {
-        const float all[] = {ref, alt, difference, log_odds, quantile, p, log2_fold_change, jsd, of_peaks};
+        const float all[] = {ref, alt,   difference, log_odds, quantile, p, log2_fold_change,
+                             jsd, jsd_p, of_peaks};
         for (const Quantity quantity : quantities)
             values.push_back(all[static_cast<std::size_t>(quantity)]);
     }

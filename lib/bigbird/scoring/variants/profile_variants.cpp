@@ -53,7 +53,7 @@ struct StrandMean {
 
 /// Sums over the models of a label's figures.
 struct ProfileFigures {
-    double ref = 0, alt = 0, log2_fold_change = 0, jsd = 0, quantile = 0;
+    double ref = 0, alt = 0, log2_fold_change = 0, jsd = 0, quantile = 0, log_p = 0, log_jsd_p = 0;
 };
 
 class ProfileVariants : public TaskScorer {
@@ -142,21 +142,18 @@ private:
     /// Computes for a substitution only what it changes.
     StrandMean edited(std::size_t model, std::span<const AllelesOfWindow> windows) const {
         const at::NoGradGuard no_gradients;
+        std::vector<std::string> texts;
+        std::vector<std::vector<bins::Substitution>> each;
+        for (const AllelesOfWindow& shared : windows) {
+            texts.push_back(shared.ref);
+            each.push_back(shared.each);
+            texts.insert(texts.end(), shared.texts.begin(), shared.texts.end());
+            each.resize(texts.size());
+        }
         StrandMean mean;
         for (const bool reverse : directions_) {
-            std::vector<at::Tensor> profiles, counts;
-            const auto append = [&](const networks::ProfileHeads& heads) {
-                profiles.push_back(heads.profile);
-                counts.push_back(heads.counts);
-            };
-            for (const AllelesOfWindow& shared : windows) {
-                stop_if_asked();
-                const auto opened = networks_[model]->edit_profile(shared.ref, reverse);
-                append(opened->heads());
-                if (!shared.each.empty()) append(opened->heads(shared.each));
-                if (!shared.texts.empty()) append(opened->heads(shared.texts));
-            }
-            mean.add({at::cat(profiles), at::cat(counts)}, share());
+            stop_if_asked();
+            mean.add(networks_[model]->heads(texts, each, reverse), share());
         }
         return mean;
     }
@@ -202,9 +199,15 @@ private:
                 ProfileFigures& sum = sums[row][i];
                 sum.ref += of_ref;
                 sum.alt += of_alt;
-                sum.log2_fold_change += std::log2((of_alt + count_offset) / (of_ref + count_offset));
-                sum.jsd += profile_distance(numbers_of(profiles[ref]), numbers_of(profiles[alt]),
-                                            profiles.size(2), rows[row].ref_bases, rows[row].alt_bases);
+                const ModelFigures figures{
+                    std::log2((of_alt + count_offset) / (of_ref + count_offset)),
+                    profile_distance(numbers_of(profiles[ref]), numbers_of(profiles[alt]), profiles.size(2),
+                                     rows[row].ref_bases, rows[row].alt_bases)};
+                const ModelFigures p = rank ? rank(model, i, figures) : ModelFigures();
+                sum.log2_fold_change += figures.log2_fold_change;
+                sum.jsd += figures.jsd;
+                sum.log_p += std::log(p.log2_fold_change);
+                sum.log_jsd_p += std::log(p.jsd);
                 sum.quantile += quantile_among(own_peaks, std::max(of_ref, of_alt));
             };
             std::int64_t first = 0;
@@ -227,8 +230,10 @@ private:
                 .alt = static_cast<float>(alt),
                 .difference = static_cast<float>(alt - ref),
                 .log_odds = static_cast<float>(additive(alt, link()) - additive(ref, link())),
+                .p = static_cast<float>(std::exp(mean(sum.log_p))),
                 .log2_fold_change = static_cast<float>(mean(sum.log2_fold_change)),
                 .jsd = static_cast<float>(mean(sum.jsd)),
+                .jsd_p = static_cast<float>(std::exp(mean(sum.log_jsd_p))),
                 .active_allele_quantile = static_cast<float>(mean(sum.quantile))};
     }
 

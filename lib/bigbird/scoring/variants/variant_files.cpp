@@ -87,10 +87,11 @@ std::vector<std::string> header_lines(const rows::Provenance& provenance, bool p
             formula_of(provenance),
             profiles
                 ? ", LOG2FC the log2 fold change of exp(log count), JSD the Jensen-Shannon distance of both "
-                  "profiles, ACTIVE_QUANTILE the share of the background's peaks with fewer reads than the "
+                  "profiles, JSD_PVALUE the share of shuffled variants with a JSD of at least this size, "
+                  "ACTIVE_QUANTILE the share of the background's peaks with fewer reads than the "
                   "allele of more"
                 : "",
-            profiles ? "|LOG2FC|JSD|ACTIVE_QUANTILE" : ""),
+            profiles ? "|LOG2FC|JSD|JSD_PVALUE|ACTIVE_QUANTILE" : ""),
         "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">",
         "##INFO=<ID=BIGBIRD_TOP_LABEL,Number=A,Type=String,Description=\"Label with that LOGODDS\">",
         "##INFO=<ID=BIGBIRD_TOP_EFFECT,Number=A,Type=Float,Description=\"LOGODDS of that label\">",
@@ -167,7 +168,7 @@ void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects&
     };
     const auto end = [&] { (entries_ += '|').append(to_string(row.status)); };
     if (effects.empty()) {
-        start(".", profiles_ ? ".|.|.|.|.|.|.|.|." : ".|.|.|.|.|.");
+        start(".", profiles_ ? ".|.|.|.|.|.|.|.|.|." : ".|.|.|.|.|.");
         end();
         return;
     }
@@ -186,7 +187,8 @@ void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects&
         for (const float value : {effect.ref, effect.alt, effect.log_odds, effect.quantile, effect.p})
             append_value(entries_, value);
         if (profiles_)
-            for (const float value : {effect.log2_fold_change, effect.jsd, effect.active_allele_quantile})
+            for (const float value :
+                 {effect.log2_fold_change, effect.jsd, effect.jsd_p, effect.active_allele_quantile})
                 append_value(entries_, value);
         end();
     }

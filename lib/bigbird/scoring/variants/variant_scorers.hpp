@@ -17,6 +17,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,8 +33,8 @@ namespace bigbird::tasks {
 struct AlleleEffect {
     float ref = 0, alt = 0, difference = 0, log_odds = 0;
     float quantile = NAN, p = NAN;  ///< ranks in a background (outputs::EffectBackground)
-    /// Of models that give profiles (profile_figures.hpp): means over the models.
-    float log2_fold_change = NAN, jsd = NAN, active_allele_quantile = NAN;
+    /// Of models that give profiles (profile_figures.hpp): means over the models, of p-values geometric ones.
+    float log2_fold_change = NAN, jsd = NAN, jsd_p = NAN, active_allele_quantile = NAN;
 };
 /// One effect per label; empty if the allele has no scores.
 using AlleleEffects = std::vector<AlleleEffect>;
@@ -57,6 +58,12 @@ TopEffect top_of(const AlleleEffects& effects);
 AlleleEffect effect_over(std::span<const double> ref, std::span<const double> alt, BinScorer scorer,
                          LinkFunction link);
 
+/// What one model that gives profiles says of an allele and a label, and the p-values of both figures.
+struct ModelFigures {
+    double log2_fold_change = NAN, jsd = NAN;
+};
+using RankFigures = std::function<ModelFigures(std::size_t model, std::size_t label, const ModelFigures&)>;
+
 /// Scores rows of variants with a task model or a pretrained model.
 class VariantScorer {
 public:
@@ -75,6 +82,8 @@ public:
     /// The reads of peaks, ascending, by model and label as in reads_of(). With them effects have an
     /// active_allele_quantile.
     std::vector<std::vector<float>> peaks{};
+    /// Called for the figures of each model; what it returns gives p and jsd_p. `label`: an index of labels.
+    RankFigures rank{};
     std::int64_t window = 0;
     /// Maps a variant's position to the start of its window on a grid; empty if windows are centered on
     /// variants.

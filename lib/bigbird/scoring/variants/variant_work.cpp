@@ -157,7 +157,8 @@ void EffectRanks::fill(std::span<AlleleEffects> effects) const {
         for (std::size_t i = 0; i < of_allele.size(); ++i) {
             AlleleEffect& effect = of_allele[i];
             effect.quantile = static_cast<float>(background_->quantile(labels_[i], effect.log_odds));
-            effect.p = static_cast<float>(background_->p(labels_[i], effect.log_odds));
+            if (!background_->has_models())
+                effect.p = static_cast<float>(background_->p(labels_[i], effect.log_odds));
         }
     }
 }
@@ -169,6 +170,18 @@ std::vector<std::vector<float>> EffectRanks::peaks() const {
             if (const auto own = background_->peaks_of(model, label); !own.empty())
                 peaks.emplace_back(own.begin(), own.end());
     return peaks;
+}
+
+RankFigures EffectRanks::rank() const {
+    if (!background_ || !background_->has_models()) return {};
+    return [this](std::size_t model, std::size_t label, const ModelFigures& figures) {
+        using Figure = outputs::EffectBackground::Figure;
+        const auto p = [&](Figure figure, double value) {
+            return background_->p_of_model(figure, model, labels_[label], value);
+        };
+        return ModelFigures{p(Figure::log2_fold_change, figures.log2_fold_change),
+                            p(Figure::jsd, figures.jsd)};
+    };
 }
 
 TopEffect EffectRanks::top(const AlleleEffects& effects) const {
@@ -186,6 +199,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     VariantWork work(spec);
     ranks.require(work.scorer->run, work.scorer->labels);
     work.scorer->peaks = ranks.peaks();
+    work.scorer->rank = ranks.rank();
     return predict_variants(spec, work, ranks);
 }
 

@@ -47,7 +47,9 @@ public:
     bool known() const { return background_.has_value(); }
     /// VariantScorer::peaks; none without a background that has them.
     std::vector<std::vector<float>> peaks() const;
-    /// Sets quantiles and p-values. Thread-safe.
+    /// VariantScorer::rank; empty without a background of models that give profiles. Must not outlive this.
+    RankFigures rank() const;
+    /// Sets quantiles and, but of models that give profiles, p-values. Thread-safe.
     void fill(std::span<AlleleEffects> effects) const;
     /// The largest effect of an allele, with its p-value: NaN without a background, where the run has not all
     /// of its labels, or where an earlier version wrote it. Thread-safe.

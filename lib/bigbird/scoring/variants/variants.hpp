@@ -25,6 +25,7 @@ struct VariantReport {
 /// and of a model that gives profiles (profile_figures.hpp), each the mean over the models:
 ///   LABEL:log2_fold_change        log2 of exp(log count), alt / ref
 ///   LABEL:jsd                     profile_distance()
+///   LABEL:jsd_p                   share of shuffled variants with at least this distance
 ///   LABEL:active_allele_quantile  quantile_among() the background's peaks, of the allele with more reads
 /// A bin model scores the bin that contains POS, in the contig's grid of windows. A promoter model scores the
 /// window of the nearest TSS whose window contains the variant. A pretrained model without task training

@@ -11,15 +11,16 @@ namespace bigbird::tasks {
 namespace {
 
 /// In the order of the default.
-constexpr Choices<Quantity, 9> columns{{{Quantity::ref, "ref"},
-                                        {Quantity::alt, "alt"},
-                                        {Quantity::difference, "difference"},
-                                        {Quantity::log_odds, "log_odds"},
-                                        {Quantity::log2_fold_change, "log2_fold_change"},
-                                        {Quantity::jsd, "jsd"},
-                                        {Quantity::quantile, "quantile"},
-                                        {Quantity::p, "p"},
-                                        {Quantity::active_allele_quantile, "active_allele_quantile"}}};
+constexpr Choices<Quantity, 10> columns{{{Quantity::ref, "ref"},
+                                         {Quantity::alt, "alt"},
+                                         {Quantity::difference, "difference"},
+                                         {Quantity::log_odds, "log_odds"},
+                                         {Quantity::log2_fold_change, "log2_fold_change"},
+                                         {Quantity::jsd, "jsd"},
+                                         {Quantity::quantile, "quantile"},
+                                         {Quantity::p, "p"},
+                                         {Quantity::jsd_p, "jsd_p"},
+                                         {Quantity::active_allele_quantile, "active_allele_quantile"}}};
 
 Quantity parse_quantity(std::string_view word) {
     std::string name(word);
@@ -28,13 +29,17 @@ Quantity parse_quantity(std::string_view word) {
         if (column.word == name) return column.value;
     throw ConfigError(
         "--write takes ref, alt, difference, log_odds, quantile and p, of models that give profiles "
-        "also log2_fold_change, jsd and active_allele_quantile, separated by commas, not '" +
+        "also log2_fold_change, jsd, jsd_p and active_allele_quantile, separated by commas, not '" +
         std::string(word) + "'");
 }
 
 /// What a run lacks for a quantity; nullptr: nothing.
 const char* lacks(Quantity quantity, const EffectKinds& kinds) {
+    constexpr const char* of_profiles = "is for models that give profiles: leave it out";
     switch (quantity) {
+        case Quantity::jsd_p:
+            if (!kinds.profiles) return of_profiles;
+            [[fallthrough]];
         case Quantity::quantile:
         case Quantity::p:
             if (kinds.ranked) return nullptr;
@@ -43,7 +48,7 @@ const char* lacks(Quantity quantity, const EffectKinds& kinds) {
         case Quantity::log2_fold_change:
         case Quantity::jsd:
         case Quantity::active_allele_quantile:
-            if (!kinds.profiles) return "is for models that give profiles: leave it out";
+            if (!kinds.profiles) return of_profiles;
             if (quantity != Quantity::active_allele_quantile || kinds.peaks) return nullptr;
             return "needs a background with peaks: make one with build-background --regions and give it as "
                    "--background";

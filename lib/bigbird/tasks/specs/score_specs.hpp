@@ -104,13 +104,14 @@ enum class Quantity : std::uint8_t {
     p,
     log2_fold_change,
     jsd,
+    jsd_p,
     active_allele_quantile
 };
 /// The name in columns: "ref", …, "log_odds", …
 std::string_view to_string(Quantity quantity);
 /// What a run has beside the scores of both alleles.
 struct EffectKinds {
-    bool ranked = false;    ///< quantile and p: there is a background
+    bool ranked = false;    ///< quantile, p and jsd_p: there is a background
     bool profiles = false;  ///< log2_fold_change and jsd: models give profiles
     bool peaks = false;     ///< active_allele_quantile: that background has reads of peaks
 };

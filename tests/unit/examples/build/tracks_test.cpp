@@ -10,6 +10,7 @@
 #include "bigbird/examples/labelled_bins.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 
 using namespace bigbird;
@@ -237,4 +238,58 @@ DOCTEST_TEST_CASE("tracks: ends are shifted") {
         if (set.numbers(row)[0] > 0 && set.row(row).where.contig == "I")
             with.push_back(set.row(row).where.begin);
     DOCTEST_CHECK(with == std::vector<std::int64_t>{100, 195});  // bases 104 and 195
+}
+
+DOCTEST_TEST_CASE("tracks: reads of ChIP-seq are two tracks, and files of one track are added up") {
+    const TempDir folder;
+    const std::string bam = test_data("tracks/reads.bam").string(),
+                      cram = test_data("tracks/reads.cram").string();
+    write_file(folder / "sheet.tsv", "name\tpath\tassay\tmin_mapq\tkeep_duplicates\nctcf\t" + bam +
+                                         "\tchip\t0\tyes\nboth\t" + bam + "\t\t\t\nboth\t" + cram +
+                                         "\t\t\t\n");
+    const ExampleSet set = built(yeast({folder / "sheet.tsv"}), folder / "out");
+    const rows::LabelTable& labels = set.label_table();
+    DOCTEST_REQUIRE(labels.size() == 3);
+    DOCTEST_CHECK(labels[0].name == "ctcf_plus");
+    DOCTEST_CHECK(labels[1].name == "ctcf_minus");
+    DOCTEST_CHECK(labels.on_other_strand(0) == 1);
+    DOCTEST_CHECK(labels.on_other_strand(2) == 2);
+    std::array<double, 3> sums{};
+    for (std::int64_t row = 0; row < set.size(); ++row)
+        for (std::size_t track = 0; track < sums.size(); ++track)
+            sums[track] += set.numbers(row)[track];
+    DOCTEST_CHECK(sums[0] + sums[1] == 264 + 16 + 16);
+    DOCTEST_CHECK(sums[2] == 2 * 264);
+    const Json tracks = set.manifest()["parameters"]["tracks"];
+    DOCTEST_CHECK(tracks[0]["assay"] == "chip");
+    DOCTEST_CHECK(tracks[0]["files"][0]["min_mapq"] == 0);
+    DOCTEST_CHECK(tracks[0]["files"][0]["reads"]["secondary"] == 4);
+    DOCTEST_CHECK(tracks[2]["files"].size() == 2);
+    DOCTEST_CHECK(tracks[2]["files"][1]["reads"] == tracks[2]["files"][0]["reads"]);
+    DOCTEST_CHECK(!tracks[2]["files"][0].contains("shift"));
+    const auto refused = [&](const std::string& columns, const std::string& values) {
+        return failure("x.bed", "a\t0\t100\n", "name\tpath\t" + columns + "\nt\tx.bed\t" + values + "\n");
+    };
+    DOCTEST_CHECK(
+        testing::holds(refused("min_mapq", "300"), "sheet.tsv:2: has another min_mapq than 0 to 255"));
+    DOCTEST_CHECK(testing::holds(refused("keep_duplicates", "maybe"), "is yes or no, not 'maybe'"));
+    DOCTEST_CHECK(
+        testing::holds(refused("assay", "hic"), "column assay is none, atac, dnase, chip or coverage"));
+    DOCTEST_CHECK(
+        testing::holds(refused("assay\tcount", "atac\tfragments"), "has both an assay and a count"));
+}
+
+DOCTEST_TEST_CASE("tracks: the shift that is found is in the manifest") {
+    const TempDir folder;
+    TrackOptions options = yeast({test_data("tracks/yeast.bedpe.gz")});
+    options.reading.assay = Assay::atac;
+    const ExampleSet found = built(options, folder / "found");
+    const Json file = found.manifest()["parameters"]["tracks"][0]["files"][0];
+    DOCTEST_CHECK(file["shift"] == Json({4, -4}));
+    DOCTEST_CHECK(file["shift_is"] == "found");
+    options.reading.parse_shift("4,-4");
+    const ExampleSet given = built(options, folder / "given");
+    DOCTEST_CHECK(given.manifest()["parameters"]["tracks"][0]["files"][0]["shift_is"] == "given");
+    for (std::int64_t row = 0; row < given.size(); ++row)
+        DOCTEST_REQUIRE(given.numbers(row)[0] == found.numbers(row)[0]);
 }

@@ -157,7 +157,7 @@ DOCTEST_TEST_CASE("scores() follow changed weights") {
     DOCTEST_CHECK(at::allclose(network->scores(window).counts, before + 1));
 }
 
-DOCTEST_TEST_CASE("EditedProfile gives scores() of edited windows to the last bit") {
+DOCTEST_TEST_CASE("scores() and EditedProfile of substitutions are those of edited windows to the last bit") {
     for (const Case& c : cases()) {
         DOCTEST_CAPTURE(c.name);
         const ProfileNet network(c.model);
@@ -175,15 +175,24 @@ DOCTEST_TEST_CASE("EditedProfile gives scores() of edited windows to the last bi
             windows.back()[edit.at] = edit.code;
         }
         const EditedProfile edited(network, codes_tensor(codes));
-        const ProfileHeads expected = network->scores(at::stack(windows)), found = edited.heads(edits, true),
+        const ProfileHeads expected = network->scores(at::stack(windows)),
                            whole = network->scores(codes_tensor(codes).unsqueeze(0));
-        DOCTEST_CHECK(at::equal(found.profile, expected.profile));
-        DOCTEST_CHECK(at::equal(found.counts, expected.counts));
-        DOCTEST_CHECK(at::equal(edited.heads().profile, whole.profile));
-        DOCTEST_CHECK(at::equal(edited.heads().counts, whole.counts));
-        const ProfileHeads counts_only = edited.heads(std::span(edits).last(4), false);
-        DOCTEST_CHECK_FALSE(counts_only.profile.defined());
-        DOCTEST_CHECK(at::equal(counts_only.counts, expected.counts.narrow(0, std::ssize(edits) - 4, 4)));
-        DOCTEST_CHECK(edited.heads({}, true).profile.size(0) == 0);
+        DOCTEST_CHECK(at::equal(edited.counts(), whole.counts));
+        DOCTEST_CHECK(at::equal(edited.counts(edits), expected.counts));
+        DOCTEST_CHECK(at::equal(edited.counts(std::span(edits).last(4)),
+                                expected.counts.narrow(0, std::ssize(edits) - 4, 4)));
+        DOCTEST_CHECK(edited.counts({}).size(0) == 0);
+        // This window, another one, and this again with fewer substitutions.
+        const at::Tensor other = windows_of(network->shape(), 1).front();
+        const std::vector<std::vector<bins::Substitution>> each{edits, {}, {edits.back()}};
+        const ProfileHeads found =
+            network->scores(at::stack({codes_tensor(codes), other, codes_tensor(codes)}), each);
+        const ProfileHeads between = network->scores(other.unsqueeze(0));
+        const auto rows = [&](const at::Tensor& unchanged, const at::Tensor& changed,
+                              const at::Tensor& other_row) {
+            return at::cat({unchanged, changed, other_row, unchanged, changed.narrow(0, -1, 1)});
+        };
+        DOCTEST_CHECK(at::equal(found.counts, rows(whole.counts, expected.counts, between.counts)));
+        DOCTEST_CHECK(at::equal(found.profile, rows(whole.profile, expected.profile, between.profile)));
     }
 }

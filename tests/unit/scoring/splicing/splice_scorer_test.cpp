@@ -229,14 +229,23 @@ DOCTEST_TEST_CASE("splice scorer: exact masks sites of the transcript's introns,
     DOCTEST_CHECK(Spliced::effect(minus.front()).positions[1] == -1);
 }
 
-DOCTEST_TEST_CASE(
-    "splice scorer: a stretch is cut at gaps that cost more than a new one, and at its limits") {
+DOCTEST_TEST_CASE("splice scorer: passes are over tiles of a gene, whatever other variants there are") {
     Spliced fixture;
-    fixture.scored(
-        {fixture.variant(50, 1, {"A"}), fixture.variant(62, 1, {"A"}), fixture.variant(90, 1, {"A"})},
-        {.distance = 5});
-    // Windows [45, 56), [57, 68), [85, 96); a gap of at most 0.65 * 4 bases is no cut.
-    DOCTEST_CHECK(fixture.model.stretches == std::vector<std::int64_t>{23 + 4, 11 + 4});
+    const auto stretches = [&](const std::vector<genome::Variant>& variants) {
+        fixture.model.stretches.clear();
+        fixture.scored(variants, {.distance = 40});
+        return fixture.model.stretches;
+    };
+    const genome::Variant first = fixture.variant(50, 1, {"A"}), second = fixture.variant(62, 1, {"A"}),
+                          third = fixture.variant(90, 1, {"A"}), longer = fixture.variant(90, 80, {"A"});
+    // Tiles [40, 64) and [64, 128) of the gene, with 40 bases and 64 for REF beside them, and 4 of context.
+    const std::int64_t one = 24 + 2 * 40 + 64 + 4, other = 64 + 2 * 40 + 64 + 4;
+    DOCTEST_CHECK(stretches({third, second, first}) == std::vector{one, other});
+    DOCTEST_CHECK(stretches({second}) == std::vector{one});
+    DOCTEST_CHECK(stretches({longer}) == std::vector{other});
+    fixture.model.stretches.clear();
+    fixture.scored({fixture.variant(90, 200, {"A"})}, {tasks::SpliceMode::exact, 5});
+    DOCTEST_CHECK(fixture.model.stretches == std::vector{other - 2 * 35 + 1024});
     fixture.model.stretches.clear();
     fixture.scored(
         std::vector(static_cast<std::size_t>(SpliceScorer::most_jobs + 1), fixture.variant(90, 1, {"A"})),

@@ -187,8 +187,9 @@ DOCTEST_TEST_CASE("specs: quantities are named, in the order asked for, each onc
     DOCTEST_CHECK(names({}) == "ref alt difference log_odds ");
     DOCTEST_CHECK(names({.ranked = true}) == "ref alt difference log_odds quantile p ");
     DOCTEST_CHECK(names({.profiles = true}) == "ref alt difference log_odds log2_fold_change jsd ");
-    DOCTEST_CHECK(names({true, true, true}) ==
-                  "ref alt difference log_odds log2_fold_change jsd quantile p active_allele_quantile ");
+    DOCTEST_CHECK(
+        names({true, true, true}) ==
+        "ref alt difference log_odds log2_fold_change jsd quantile p jsd_p active_allele_quantile ");
     const auto refusal = [](const std::string& words, const EffectKinds& kinds) {
         return message_of<ConfigError>([&] { parse_quantities(words, kinds); });
     };
@@ -221,7 +222,7 @@ DOCTEST_TEST_CASE("specs: other quantities are refused") {
     DOCTEST_CHECK(
         testing::message_of<ConfigError>([&] { spec.validate(); }) ==
         "--write takes ref, alt, difference, log_odds, quantile and p, of models that give profiles also "
-        "log2_fold_change, jsd and active_allele_quantile, separated by commas, not 'beta'");
+        "log2_fold_change, jsd, jsd_p and active_allele_quantile, separated by commas, not 'beta'");
 }
 
 DOCTEST_TEST_CASE("specs: strands have the words that predict-* has, or none") {

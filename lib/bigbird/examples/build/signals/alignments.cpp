@@ -8,6 +8,7 @@
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/signals/contig_lengths.hpp"
+#include "bigbird/examples/build/signals/send_alignments.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 #include "bigbird/genome/text/text_input.hpp"
@@ -130,8 +131,8 @@ bool begins_last(const bam1_core_t& read) {
     return read.mpos < read.pos || (read.mpos == read.pos && (read.flag & BAM_FREVERSE) != 0);
 }
 
-/// Runs in the child process. Sends the contigs' names and lengths, then spans of reads that count; an empty
-/// message ends them. Then the counts.
+}  // namespace
+
 void send_alignments(const fs::path& path, const ChildReader::Words& words, const ChildReader::Send& send) {
     ::setenv("REF_PATH", "/dev/null", 1);  // no look-up of references, ever
     ::unsetenv("REF_CACHE");
@@ -179,6 +180,8 @@ void send_alignments(const fs::path& path, const ChildReader::Words& words, cons
     send({});
     send(ChildReader::bytes_of(std::vector<ReadCounts>{counts}));
 }
+
+namespace {
 
 /// A contig of the file on the reference.
 struct ContigOfFile {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bigbird/bins/cpu/vector.hpp"
+#include "bigbird/networks/splicing/cpu/fourier_impl.hpp"
 #include "bigbird/networks/splicing/cpu/splice_kernels.hpp"
 
 namespace bigbird::networks {
@@ -29,7 +30,7 @@ template <int rows>
 inline void add_taps(const SpliceFilter& filter, const float* x, std::int64_t first, std::int64_t end,
                      float* sums) {
     for (std::int64_t column = 0; column < splice_channels; column += vectors * lanes) {
-        Vec sum[rows][vectors];
+        Vec sum[unsigned{rows}][unsigned{vectors}];
         for (int r = 0; r < rows; ++r)
             for (int v = 0; v < vectors; ++v)
                 sum[r][v] = load(sums + r * splice_channels + column + v * lanes);
@@ -38,13 +39,13 @@ inline void add_taps(const SpliceFilter& filter, const float* x, std::int64_t fi
             const float* from = x + t * filter.dilation * splice_channels;
 #pragma GCC unroll 4
             for (std::int64_t i = 0; i < splice_channels; ++i, weights += splice_channels, ++from) {
-                Vec factor[rows];
-                for (int r = 0; r < rows; ++r)
-                    factor[r] = all(from[r * splice_channels]);
-                for (int v = 0; v < vectors; ++v) {
-                    const Vec weight = load(weights + v * lanes);
-                    for (int r = 0; r < rows; ++r)
-                        sum[r][v] += factor[r] * weight;
+                Vec weight[unsigned{vectors}];
+                for (int v = 0; v < vectors; ++v)
+                    weight[v] = load(weights + v * lanes);
+                for (int r = 0; r < rows; ++r) {
+                    const Vec factor = all(from[r * splice_channels]);
+                    for (int v = 0; v < vectors; ++v)
+                        sum[r][v] += factor * weight[v];
                 }
             }
         }
@@ -97,6 +98,15 @@ void convolve_onto(const SpliceFilter& filter, const float* x, std::int64_t coun
         filter, x, count, [&](std::int64_t i, Vec sum) { store(to + i, load(base + i) + sum); });
 }
 
+void convolve_spectrum(const SpliceSpectrum& filter, const float* x, std::int64_t count, float slope,
+                       const float* base, float* to, float* work) {
+    const Blocks blocks{filter, x, count};
+    if (base == nullptr)
+        convolve_blocks(blocks, work, [&](std::int64_t i, Vec sum) { store(to + i, activated(sum, slope)); });
+    else
+        convolve_blocks(blocks, work, [&](std::int64_t i, Vec sum) { store(to + i, load(base + i) + sum); });
+}
+
 void activate(const float* scale, const float* shift, float slope, const float* x, std::int64_t count,
               float* to) {
     for (std::int64_t c = 0; c < splice_channels; c += lanes) {
@@ -106,7 +116,7 @@ void activate(const float* scale, const float* shift, float slope, const float* 
     }
 }
 
-constexpr SpliceKernels kernels_of_this_set{convolve, convolve_onto, activate};
+constexpr SpliceKernels kernels_of_this_set{convolve, convolve_onto, convolve_spectrum, activate};
 
 }  // namespace
 

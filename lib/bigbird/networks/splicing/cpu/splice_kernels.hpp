@@ -17,12 +17,28 @@ struct SpliceFilter {
     std::int64_t taps = 1, dilation = 1;
 };
 
+/// The same filter for the same sums, up to rounding, by Fourier transforms over `points` bases of one class
+/// modulo the dilation: points - taps + 1 sums of a transform. Their number is a power of 2, at most
+/// splice_most_points. The rounding of a sum depends on all numbers of two transforms, which depend on
+/// `count` and its index only.
+struct SpliceSpectrum {
+    const float* weights;   ///< (points, 32 in, real and imaginary part, 32 out), divided by `points`
+    const float* twiddles;  ///< of each step, points / 4, points / 16, ... times three complex numbers
+    const float* bias;      ///< (32)
+    std::int64_t taps = 1, dilation = 1, points = 1;
+};
+constexpr std::int64_t splice_most_points = 128, splice_spectra = 12;
+
 struct SpliceKernels {
     /// to[p] = activation(y[p]) for p in [0, count): y, or slope * y where y is negative.
     void (*convolve)(const SpliceFilter& filter, const float* x, std::int64_t count, float slope, float* to);
     /// to[p] = base[p] + y[p]; `base` may be `to`.
     void (*convolve_onto)(const SpliceFilter& filter, const float* x, std::int64_t count, const float* base,
                           float* to);
+    /// convolve(), or, with a base, convolve_onto(). `work` has room for splice_spectra complex rows of each
+    /// point.
+    void (*convolve_spectrum)(const SpliceSpectrum& filter, const float* x, std::int64_t count, float slope,
+                              const float* base, float* to, float* work);
     /// to[p] = activation(x[p] * scale + shift).
     void (*activate)(const float* scale, const float* shift, float slope, const float* x, std::int64_t count,
                      float* to);

@@ -7,6 +7,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/rng.hpp"
 #include "bigbird/examples/build/signals/read_signal.hpp"
 
 #include <algorithm>
@@ -185,14 +186,23 @@ DOCTEST_TEST_CASE("alignments: what is damaged, or no alignment, is said in a se
     DOCTEST_CHECK(holds(refusal(folder / "missing.bam"), "no such file"));
     write_file(folder / "x.tagAlign", "I\t100\t200\tN\t1000\n");
     DOCTEST_CHECK(holds(refusal(folder / "x.tagAlign"), "x.tagAlign:1: has no strand, + or -, in column 6"));
-    // Every byte of the header, changed, ends in an answer or a sentence.
-    for (std::size_t at = 0; at < 400; at += 7) {
-        std::string other = cram;
-        other[at] = static_cast<char>(other[at] ^ 0x55);
-        write_file(folder / "other.cram", other);
-        try {
-            sites_of(folder / "other.cram");
-        } catch (const InputError&) {
+    // Files with changed bytes end in an answer or a sentence.
+    Rng rng(7);
+    for (const std::string& whole : {bam, cram}) {
+        const fs::path path = folder / (whole == bam ? "other.bam" : "other.cram");
+        for (int i = 0; i < 100; ++i) {
+            std::string other = whole;
+            const std::int64_t last = i % 2 == 0 ? 400 : std::ssize(whole) - 1;
+            for (int changed = 0; changed <= i % 3; ++changed)
+                other[static_cast<std::size_t>(rng.between(0, last))] =
+                    static_cast<char>(rng.between(0, 255));
+            write_file(path, other);
+            try {
+                const CapturedLog log;
+                sites_of(path);
+            } catch (const InputError& error) {
+                DOCTEST_CHECK(holds(error.what(), path.filename().string()));
+            }
         }
     }
 }

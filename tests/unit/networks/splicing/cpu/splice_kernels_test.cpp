@@ -4,6 +4,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/system/processor.hpp"
+#include "bigbird/networks/splicing/fourier_filter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -69,6 +70,39 @@ DOCTEST_TEST_CASE(
                                         std::abs(sum + base[i] - added[i])});
                 }
                 DOCTEST_CHECK(largest < 2e-4);
+            }
+        }
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "splice_kernels: convolutions by spectra are those of the slow twin, at every end of a block") {
+    for (const auto& [taps, dilation] :
+         std::array<std::array<std::int64_t, 2>, 5>{{{8, 3}, {11, 1}, {11, 4}, {21, 10}, {41, 25}}}) {
+        const auto weights = random_numbers(static_cast<std::size_t>(taps) * channels * channels),
+                   bias = random_numbers(channels);
+        const SpliceFilter filter{weights.data(), bias.data(), taps, dilation};
+        const FourierFilter spectrum(weights, taps, dilation);
+        DOCTEST_CHECK_FALSE(spectrum.pays(1));
+        DOCTEST_CHECK(spectrum.pays(spectrum.rows_together()));
+        for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{101}, spectrum.rows_together() + 7}) {
+            const auto count = static_cast<std::size_t>(rows) * channels;
+            const auto x = random_numbers(count + static_cast<std::size_t>((taps - 1) * dilation) * channels),
+                       base = random_numbers(count);
+            for (const SpliceKernels& kernels : runnable_kernels()) {
+                std::vector<float> activated(count), added = base;
+                const SpliceRows work(spectrum.work_rows());
+                kernels.convolve_spectrum(spectrum.view(bias.data()), x.data(), rows, 0.1F, nullptr,
+                                          activated.data(), work.row(0));
+                kernels.convolve_spectrum(spectrum.view(bias.data()), x.data(), rows, 0.1F, added.data(),
+                                          added.data(), work.row(0));
+                double largest = 0;
+                for (std::size_t i = 0; i < count; i += rows < 1000 ? 7 : 331) {
+                    const double sum = twin(filter, x, i / channels, i % channels);
+                    largest = std::max({largest, std::abs((sum > 0 ? sum : 0.1 * sum) - activated[i]),
+                                        std::abs(sum + base[i] - added[i])});
+                }
+                DOCTEST_CHECK(largest < 1e-4);
             }
         }
     }
