@@ -119,8 +119,8 @@ DOCTEST_TEST_CASE(
     const ProgramResult short_bins = run_program({"train", "--signal", signal, "--reference",
                                                   Yeast::reference(), "--bin", "1", "--output", file("t")});
     DOCTEST_CHECK(holds(short_bins.err,
-                        "train takes a --bin of 16 or more; for profiles of 1 to 8 bp give --bin to "
-                        "build-tracks"));
+                        "train takes a --bin of 16 or more; for profiles at single bases give --peaks "
+                        "instead, such as"));
 }
 
 DOCTEST_TEST_CASE("tracks: what is wrong is said") {

@@ -16,10 +16,11 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     CLI::Option* peaks =
         add_value(command, "--peaks", "SHEET|BED", spec.examples.peaks,
                   "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
-    CLI::Option* signal = add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
-                                    "Coverage: a sheet with the columns name and path, or reads (BAM, CRAM), "
-                                    "fragments, bigWig or bedGraph (see build-tracks). With --peaks: profiles "
-                                    "of cut sites, freed of the enzyme's bias");
+    CLI::Option* signal =
+        add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
+                  "Coverage: a sheet with the columns name and path, or reads (BAM, CRAM), "
+                  "fragments, bigWig or bedGraph (see build-tracks). With --peaks: profiles "
+                  "of cut sites, freed of the enzyme's bias");
     CLI::Option* tss =
         add_value(command, "--tss", "BED|GTF|GFF3", spec.promoters.tss,
                   "Transcription start sites instead of --peaks: a model of promoters, against "
@@ -70,11 +71,13 @@ void add_sequence_options(CLI::App& command, TrainSpec& spec) {
 
 void add_training_options(CLI::App& command, TrainSpec& spec) {
     tasks::FinetuneSpec& model = spec.model;
-    add_value(command, "--config", "PRESET|FILE", model.bins.config,
-              "Size of the bin or profile model: tiny, small, base or large, or a JSON file of network sizes");
+    add_value(
+        command, "--config", "PRESET|FILE", model.bins.config,
+        "Size of the bin or profile model: tiny, small, base or large, or a JSON file of network sizes");
     add_value(command, "--epochs", "N", model.epochs, "Maximum number of epochs", CLI::PositiveNumber)
         ->default_str(
-            "10, at least 300 steps; coverage: 30, at least 1000; profiles: 10, at least 2000; sequences: 6 to 15, for 250,000 rows in "
+            "10, at least 300 steps; coverage: 30, at least 1000; profiles: 10, at least 2000; sequences: 6 "
+            "to 15, for 250,000 rows in "
             "total");
     add_value(command, "--steps", "N", model.learning_rate.total_steps,
               "Training steps, instead of --epochs; no early stopping", CLI::NonNegativeNumber)

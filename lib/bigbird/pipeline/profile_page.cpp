@@ -39,7 +39,8 @@ void add_mean_profile(ProfileJudgement& judged, const WindowSource& source, std:
     for (const Region& region : train) {
         source.counts({region}, counts);
         sum += at::from_blob(counts.data(), {source.output()}, at::kFloat);
-        log_count += std::log1p(static_cast<double>(source.total(region))) / static_cast<double>(train.size());
+        log_count +=
+            std::log1p(static_cast<double>(source.total(region))) / static_cast<double>(train.size());
     }
     ProfileFigures figures;
     profiles::for_each_prediction(
@@ -96,9 +97,8 @@ std::string counts_picture(const ProfileFigures& figures) {
 /// The 200 middle bases of marginal profiles, in units of a uniform profile.
 std::string marginal_picture(const PartMarginals& marginals, double uniform) {
     constexpr std::int64_t about = 100;
-    std::vector<std::pair<const Marginal*, const char*>> curves{{&marginals.corrected, "#d1495b"},
-                                                                {&marginals.joined, "#aaa"},
-                                                                {&marginals.bias, "#30638e"}};
+    std::vector<std::pair<const Marginal*, const char*>> curves{
+        {&marginals.corrected, "#d1495b"}, {&marginals.joined, "#aaa"}, {&marginals.bias, "#30638e"}};
     std::erase_if(curves, [](const auto& curve) { return curve.first->profile.empty(); });
     double most = gate;
     std::vector<PlotLine> lines;
@@ -124,11 +124,12 @@ std::string marginal_picture(const PartMarginals& marginals, double uniform) {
 std::string sweep_table(const Json& sweep) {
     if (!sweep.is_array() || sweep.empty()) return "";
     std::string html =
-        "<h2>The bias model</h2><p>Trained on background below a share of the peaks' 1 % quantile of read ends. "
+        "<h2>The bias model</h2><p>Trained on background below a share of the peaks' 1 % quantile of read "
+        "ends. "
         "It is to predict background, to know the enzyme's motifs, and no factor.</p>\n<table><tr>";
-    for (const char* name : {"threshold", "windows", "Pearson, background", "Pearson, peaks",
-                             "profile JSD, background", "enzyme's motifs, times uniform",
-                             "largest effect of a factor", "factor", ""})
+    for (const char* name :
+         {"threshold", "windows", "Pearson, background", "Pearson, peaks", "profile JSD, background",
+          "enzyme's motifs, times uniform", "largest effect of a factor", "factor", ""})
         html += html_heading(name);
     html += "</tr>\n";
     for (const Json& trial : sweep) {
@@ -172,8 +173,7 @@ ProfileJudgement judge_profiles(const ProfilePair& pair, const WindowSource& sou
     const auto &peaks = regions.of(Split::test, true), &background = regions.of(Split::test, false);
     const auto add = [&](const char* name, const ProfilePair& part) {
         judged.peaks.emplace_back(name, figures_of(part, source, peaks));
-        if (!background.empty())
-            judged.background.emplace_back(name, figures_of(part, source, background));
+        if (!background.empty()) judged.background.emplace_back(name, figures_of(part, source, background));
     };
     const ProfilePair corrected{pair.main}, bias{pair.bias};
     add(pair.bias ? joined_name : plain_name, pair);
@@ -186,7 +186,8 @@ ProfileJudgement judge_profiles(const ProfilePair& pair, const WindowSource& sou
     const std::vector<std::string> dna =
         sequences_of(source, background.empty() ? peaks : background, marginal_backgrounds);
     const auto marginal = [&](const ProfilePair& part, const profiles::ProbeMotif& motif) {
-        return profiles::marginal_of([&](const at::Tensor& codes) { return part.scores(codes); }, dna, motif.sequence);
+        return profiles::marginal_of([&](const at::Tensor& codes) { return part.scores(codes); }, dna,
+                                     motif.sequence);
     };
     for (const profiles::ProbeMotif& motif : profiles::enzyme_motifs(dnase)) {
         judged.marginals.push_back({.motif = motif, .corrected = marginal(corrected, motif)});
@@ -195,7 +196,8 @@ ProfileJudgement judge_profiles(const ProfilePair& pair, const WindowSource& sou
         judged.marginals.back().bias = marginal(bias, motif);
     }
     judged.shown = peaks;
-    std::ranges::stable_sort(judged.shown, std::greater{}, [&](const Region& peak) { return source.total(peak); });
+    std::ranges::stable_sort(judged.shown, std::greater{},
+                             [&](const Region& peak) { return source.total(peak); });
     judged.shown.resize(std::min(judged.shown.size(), shown_peaks));
     return judged;
 }
@@ -221,8 +223,8 @@ Json to_json(const ProfileJudgement& judged) {
 std::vector<std::string> summary_of(const ProfileJudgement& judged) {
     const auto line = [](const char* kind, const std::pair<std::string, ProfileFigures>& part) {
         const auto& [name, figures] = part;
-        return fmt::format("{:<10} {}: Pearson of counts {}, profile JSD {} (uniform {}), normalized {}", kind,
-                           name, number_text(figures.pearson().value_or(NAN)),
+        return fmt::format("{:<10} {}: Pearson of counts {}, profile JSD {} (uniform {}), normalized {}",
+                           kind, name, number_text(figures.pearson().value_or(NAN)),
                            number_text(figures.distances.weighted()),
                            number_text(figures.distances.weighted_uniform()),
                            number_text(figures.distances.median_normalized()));
@@ -250,22 +252,24 @@ std::string profile_sections(const ProfileJudgement& judged, const ProfilePair& 
         "divergences with natural logarithms; the normalized one is 0 for a uniform profile and 1 for the "
         "observed one. They depend on the depth of sequencing.</p>\n",
         judged.peaks.front().second.regions(), source.output());
-    html += figures_table(judged.peaks) + "<div class=pictures>" + counts_picture(judged.peaks.front().second) +
-            "</div>\n";
+    html += figures_table(judged.peaks) + "<div class=pictures>" +
+            counts_picture(judged.peaks.front().second) + "</div>\n";
     if (!judged.background.empty())
         html += fmt::format("<h2>Test background</h2><p>{} windows without peaks.</p>\n",
                             judged.background.front().second.regions()) +
                 figures_table(judged.background);
     html += sweep_table(sweep);
     html += fmt::format(
-        "<h2>What the enzyme prefers</h2><p>Mean predicted profiles about its motifs in background: without the "
+        "<h2>What the enzyme prefers</h2><p>Mean predicted profiles about its motifs in background: without "
+        "the "
         "bias (red){}. Dashes: uniform, and chrombpnet's limit for a corrected model, {} times it.</p>"
         "<div class=pictures>",
         pair.bias ? ", with it (grey), and the bias model (blue)" : "", gate);
     for (const PartMarginals& marginals : judged.marginals)
         html += marginal_picture(marginals, judged.uniform);
-    html += "</div>\n<h2>Held-out peaks</h2><p>Test peaks with the most reads: read ends observed and "
-            "predicted.</p>\n";
+    html +=
+        "</div>\n<h2>Held-out peaks</h2><p>Test peaks with the most reads: read ends observed and "
+        "predicted.</p>\n";
     for (const Region& region : judged.shown)
         html += peak_picture(region, pair, source, reference);
     return html;

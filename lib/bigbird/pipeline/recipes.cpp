@@ -307,7 +307,8 @@ public:
     explicit TracksRecipe(const TrainSpec& spec) : Recipe(spec) {
         if (spec.tracks.bin < 16)
             throw ConfigError(
-                "train takes a --bin of 16 or more; for profiles at single bases give --peaks instead, such as "
+                "train takes a --bin of 16 or more; for profiles at single bases give --peaks instead, such "
+                "as "
                 "those of `macs3 callpeak -f BAMPE --call-summits -t FILE -g SIZE -n NAME`");
     }
 

@@ -41,13 +41,14 @@ namespace {
 
 using examples::Split;
 using networks::ProfileNet, networks::ProfileShape;
-using profiles::DataSet, profiles::Region, profiles::SplitRegions, profiles::WindowLengths, profiles::WindowSource;
+using profiles::DataSet, profiles::Region, profiles::SplitRegions, profiles::WindowLengths,
+    profiles::WindowSource;
 
-constexpr const char *bias_folder = "bias", *sweep_file = "sweep.json";
-constexpr std::array profile_parts{bias_folder,  run_folder,       evaluation_file, page_file,
-                                   model_folder, model::card_file, record_file};
+constexpr const char *bias_folder = "bias", *sweep_file = "sweep.json", *regions_file = "regions.bed";
+constexpr std::array profile_parts{bias_folder,  run_folder,   evaluation_file,  page_file,
+                                   regions_file, model_folder, model::card_file, record_file};
 constexpr std::string_view kmers_prefix = "kmers:";
-constexpr std::int64_t bias_share = 10;  // of the steps, for each threshold
+constexpr std::int64_t bias_share = 10;        // of the steps, for each threshold
 constexpr std::size_t sweep_backgrounds = 64;  // for marginals
 /// Thresholds of background, in 1 % quantiles of the peaks' read ends; 0: all of it.
 constexpr std::array thresholds{0.3, 0.5, 0.8, 0.0};
@@ -98,8 +99,8 @@ bool is_file_bias(const std::string& bias) {
 ProfileNet open_bias(const fs::path& path) {
     if (!networks::is_model_file(path)) {
         const profiles::ProfilePair pair = profiles::open_pair(path);
-        networks::ProfileModel model =
-            profiles::stored_model(std::array{std::pair(std::string("bias"), pair.bias ? pair.bias : pair.main)});
+        networks::ProfileModel model = profiles::stored_model(
+            std::array{std::pair(std::string("bias"), pair.bias ? pair.bias : pair.main)});
         return ProfileNet(model);
     }
     networks::ProfileModel model = networks::read_profile_model(path);
@@ -115,15 +116,17 @@ ProfileShape shape_of(const std::string& config, const WindowLengths& lengths) {
     for (const auto& [word, number] : filters)
         if (config == word) return profiles::shape_for(lengths, number, lengths.layers);
     if (!fs::is_regular_file(config))
-        throw ConfigError("--config is tiny, small, base, large or a JSON file of sizes (filters, layers, input, "
-                          "output), not '" +
-                          config + "'");
+        throw ConfigError(
+            "--config is tiny, small, base, large or a JSON file of sizes (filters, layers, input, "
+            "output), not '" +
+            config + "'");
     Json json = networks::to_json(profiles::shape_for(lengths, filters.front().second, lengths.layers));
     const Json given = read_json(config);
     if (!given.is_object()) throw InputError("is no JSON object", config);
     json.update(given);
+    if (!given.contains("counts")) json["counts"] = 1;
     ProfileShape shape = networks::shape_from_json(json, config);
-    if (!given.contains("counts")) shape.counts = shape.trunk_positions(shape.layers);
+    if (!given.contains("counts")) shape.counts = profiles::counted_positions(shape);
     return shape;
 }
 
@@ -139,6 +142,7 @@ public:
         if (const auto before = begin()) return *before;
         step("read cut sites and peaks", "");
         prepare();
+        write_regions();
         const bool has_bias = bias_ != "none";
         step(has_bias ? "get the model of the enzyme's bias" : "no model of the enzyme's bias", bias_folder);
         const ProfileNet bias = has_bias ? get_bias() : ProfileNet(nullptr);
@@ -164,15 +168,16 @@ public:
                 profiles::seconds_per_step(bias_run(thresholds.size(), regions_, bias_steps()), *source_);
             const double sweep = step * static_cast<double>(bias_steps() * std::ssize(thresholds));
             lines.push_back(line_of("bias, at most", sweep,
-                                    fmt::format(": {} thresholds, each {} steps of {:.3g} s", thresholds.size(),
-                                                bias_steps(), step)));
+                                    fmt::format(": {} thresholds, each {} steps of {:.3g} s",
+                                                thresholds.size(), bias_steps(), step)));
             bias = profiles::untrained_network("bias", bias_shape(), spec_.model.seed, 1);
             profiles::freeze(*bias);
             all += sweep;
         }
         const double step = profiles::seconds_per_step(main_run(bias), *source_),
                      training = step * static_cast<double>(steps);
-        lines.push_back(line_of("train, at most", training, fmt::format(": {} steps of {:.3g} s", steps, step)));
+        lines.push_back(
+            line_of("train, at most", training, fmt::format(": {} steps of {:.3g} s", steps, step)));
         constexpr double others = 0.1;  // validation, test and page
         lines.push_back(line_of("in all", all + training * (1 + others), ""));
         rusage usage{};
@@ -215,7 +220,9 @@ private:
         }
     }
 
-    bool is_trained() const { return is_there(folder_ / run_folder / training::model_folder / "config.json"); }
+    bool is_trained() const {
+        return is_there(folder_ / run_folder / training::model_folder / "config.json");
+    }
 
     /// As Pipeline::begin() of the other inputs.
     std::optional<std::vector<std::string>> begin() const {
@@ -245,7 +252,8 @@ private:
     }
 
     double hours_left() const {
-        const std::chrono::duration<double, std::ratio<3600>> gone = std::chrono::steady_clock::now() - start_;
+        const std::chrono::duration<double, std::ratio<3600>> gone =
+            std::chrono::steady_clock::now() - start_;
         return spec_.model.run.max_hours - gone.count();
     }
 
@@ -264,28 +272,47 @@ private:
         } else {
             const double covered = data_->covered(lengths.input);
             lengths = profiles::lengths_for(covered);
-            log_info("windows of {} bases about peaks cover {:.0f} % of their contigs: the model reads {} bases "
-                     "and predicts {}",
-                     profiles::usual_lengths.input, 100 * covered, lengths.input, lengths.output);
+            log_info(
+                "windows of {} bases about peaks cover {:.0f} % of their contigs: the model reads {} bases "
+                "and predicts {}",
+                profiles::usual_lengths.input, 100 * covered, lengths.input, lengths.output);
         }
         shape_ = shape_of(spec_.model.bins.config, lengths);
         lengths = {shape_.input, shape_.output, shape_.layers};
-        if (given_bias_ && (given_bias_->shape().input != shape_.input ||
-                            given_bias_->shape().output != shape_.output))
+        if (given_bias_ &&
+            (given_bias_->shape().input != shape_.input || given_bias_->shape().output != shape_.output))
             throw ConfigError("--bias reads and predicts other numbers of bases than --config asks for");
         source_.emplace(data_->source(lengths));
         regions_ = data_->split(lengths);
         jitter_ = DataSet::jitter_of(lengths);
     }
 
+    /// The predicted bases of all regions, with what they are and their split.
+    void write_regions() const {
+        write_atomically(
+            folder_ / regions_file, Overwrite::allow,
+            [&](std::ostream& out) {
+                for (const Split split : examples::all_splits)
+                    for (const bool peak : {true, false})
+                        for (const Region& region : regions_.of(split, peak)) {
+                            const std::int64_t begin = region.centre - shape_.output / 2;
+                            out << fmt::format(
+                                "{}\t{}\t{}\t{}_{}\n", data_->reference().contigs()[region.contig].name,
+                                begin, begin + shape_.output, to_string(split), peak ? "peak" : "background");
+                        }
+            });
+    }
+
     static bool fits(const WindowLengths& lengths) {
-        ProfileShape shape{.filters = 1, .layers = lengths.layers, .input = lengths.input, .output = lengths.output};
+        ProfileShape shape{
+            .filters = 1, .layers = lengths.layers, .input = lengths.input, .output = lengths.output};
         return shape.trunk_positions(shape.layers) - shape.head + 1 >= shape.output;
     }
 
     std::int64_t background_per_epoch() const {
         const auto& peaks = regions_.of(Split::train, true);
-        return std::max<std::int64_t>(1, std::llround(spec_.profiles.background * static_cast<double>(peaks.size())));
+        return std::max<std::int64_t>(
+            1, std::llround(spec_.profiles.background * static_cast<double>(peaks.size())));
     }
     std::int64_t total_steps() const {
         return spec_.model
@@ -327,9 +354,10 @@ private:
         run.background_per_epoch = background_per_epoch();
         // As many of validation per peak as in an epoch.
         auto& background = run.regions.background[static_cast<std::size_t>(Split::validation)];
-        background = profiles::some_of(background, static_cast<std::size_t>(std::llround(
-                                                       spec_.profiles.background *
-                                                       static_cast<double>(regions_.of(Split::validation, true).size()))));
+        background = profiles::some_of(
+            background, static_cast<std::size_t>(
+                            std::llround(spec_.profiles.background *
+                                         static_cast<double>(regions_.of(Split::validation, true).size()))));
         run.jitter = jitter_;
         run.folder = folder_ / run_folder;
         return run;
@@ -422,16 +450,18 @@ private:
         const auto& background = regions_.of(Split::validation, false);
         const std::vector<std::string> dna = sequences_of(*source_, background, sweep_backgrounds);
         return judge_bias(bias, *source_,
-                          {.peaks = regions_.of(Split::validation, true), .background = background, .dna = dna,
+                          {.peaks = regions_.of(Split::validation, true),
+                           .background = background,
+                           .dna = dna,
                            .dnase = is_dnase()});
     }
 
     static void log_trial(const profiles::BiasTrial& trial) {
-        log_info("bias: threshold {}, {}: Pearson {:.3f} in background, {:.3f} in peaks; profile JSD {:.4f} "
-                 "(uniform {:.4f}); enzyme's motifs {:.2f} times uniform; {} raises log counts by {:.3f}",
-                 trial.factor, counted(trial.regions, "window"), trial.pearson_background, trial.pearson_peaks,
-                 trial.profile_jsd, trial.profile_jsd_flat, trial.enzyme, trial.factor_name,
-                 trial.factor_effect);
+        log_info(
+            "bias: threshold {}, {}: Pearson {:.3f} in background, {:.3f} in peaks; profile JSD {:.4f} "
+            "(uniform {:.4f}); enzyme's motifs {:.2f} times uniform; {} raises log counts by {:.3f}",
+            trial.factor, counted(trial.regions, "window"), trial.pearson_background, trial.pearson_peaks,
+            trial.profile_jsd, trial.profile_jsd_flat, trial.enzyme, trial.factor_name, trial.factor_effect);
     }
 
     bool is_dnase() const { return spec_.tracks.reading.assay == examples::Assay::dnase; }
@@ -440,7 +470,8 @@ private:
         const fs::path trained = folder_ / run_folder / training::model_folder;
         const profiles::ProfilePair pair = profiles::open_pair(trained);
         const ProfileJudgement judged = judge_profiles(pair, *source_, regions_, is_dnase());
-        Json evaluation{{"program", "bigbird-dna"}, {"version", std::string(version())}, {"options", options_}};
+        Json evaluation{
+            {"program", "bigbird-dna"}, {"version", std::string(version())}, {"options", options_}};
         evaluation.update(to_json(judged));
         if (!sweep_.is_null()) evaluation["bias"] = sweep_;
         write_json(folder_ / evaluation_file, evaluation, Overwrite::allow);

@@ -10,8 +10,8 @@
 
 namespace bigbird::tasks {
 
-/// Reads cut sites and peaks, gets a model of the enzyme's bias, trains the model on top of it, judges both on
-/// the test split, and writes evaluation.json, report.html and model/. Returns lines for people. Throws as
+/// Reads cut sites and peaks, gets a model of the enzyme's bias, trains the model on top of it, judges both
+/// on the test split, and writes evaluation.json, report.html and model/. Returns lines for people. Throws as
 /// train().
 std::vector<std::string> train_profiles(const TrainSpec& spec);
 /// As forecast_train().

@@ -30,7 +30,7 @@ void CutCounts::finish() {
 }
 
 std::span<const std::uint32_t> CutCounts::between(std::size_t contig, std::int64_t begin,
-                                                 std::int64_t end) const {
+                                                  std::int64_t end) const {
     const auto& sites = sites_[contig];
     const auto from = [&](std::int64_t position) {
         return std::ranges::lower_bound(sites, std::clamp<std::int64_t>(position, 0, lengths_[contig]));
@@ -48,8 +48,8 @@ void CutCounts::copy(std::size_t contig, std::int64_t begin, std::span<float> co
         counts[static_cast<std::size_t>(site - begin)] += 1;
 }
 
-CutCounts read_cut_counts(std::span<const std::filesystem::path> paths, const genome::ReferenceGenome& reference,
-                        const examples::SignalReading& how) {
+CutCounts read_cut_counts(std::span<const std::filesystem::path> paths,
+                          const genome::ReferenceGenome& reference, const examples::SignalReading& how) {
     CutCounts sites(reference.contigs());
     for (const std::filesystem::path& path : paths) {
         stop_if_asked();
@@ -57,17 +57,19 @@ CutCounts read_cut_counts(std::span<const std::filesystem::path> paths, const ge
             path, reference, how,
             [&](std::size_t contig, std::int64_t begin, std::int64_t end, double value) {
                 if (value < 0 || value != std::floor(value))
-                    throw InputError(fmt::format("holds the value {} at {}:{}: profiles are learned from whole "
-                                                 "numbers of read ends; give the BAM or the fragments",
-                                                 value, reference.contigs()[contig].name, begin + 1),
-                                     path);
+                    throw InputError(
+                        fmt::format("holds the value {} at {}:{}: profiles are learned from whole "
+                                    "numbers of read ends; give the BAM or the fragments",
+                                    value, reference.contigs()[contig].name, begin + 1),
+                        path);
                 for (std::int64_t base = begin; base < end; ++base)
                     for (auto left = static_cast<std::int64_t>(value); left > 0; --left)
                         sites.add(contig, base);
             });
     }
     if (sites.total() == 0) throw InputError("holds no read end on the reference", paths.front());
-    if (sites.dropped() > 0) log_info("{} read ends beyond the ends of contigs do not count", sites.dropped());
+    if (sites.dropped() > 0)
+        log_info("{} read ends beyond the ends of contigs do not count", sites.dropped());
     sites.finish();
     return sites;
 }

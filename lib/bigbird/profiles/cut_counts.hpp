@@ -41,7 +41,7 @@ private:
 /// Reads files of read_signal() and adds them up. Of bigWig and bedGraph, values are numbers of read ends per
 /// base. Throws InputError as read_signal() does, for a value that is not a whole number, and if nothing is
 /// left.
-CutCounts read_cut_counts(std::span<const std::filesystem::path> paths, const genome::ReferenceGenome& reference,
-                        const examples::SignalReading& how);
+CutCounts read_cut_counts(std::span<const std::filesystem::path> paths,
+                          const genome::ReferenceGenome& reference, const examples::SignalReading& how);
 
 }  // namespace bigbird::profiles

@@ -26,12 +26,11 @@ DataSet::DataSet(DataSetOptions options)
 }
 
 SplitRegions DataSet::split(const WindowLengths& lengths) const {
-    SplitRegions made =
-        make_regions(regions_, summits_,
-                     {.window = lengths.input,
-                      .jitter = jitter_of(lengths),
-                      .background = options_.background,
-                      .seed = options_.seed});
+    SplitRegions made = make_regions(regions_, summits_,
+                                     {.window = lengths.input,
+                                      .jitter = jitter_of(lengths),
+                                      .background = options_.background,
+                                      .seed = options_.seed});
     using examples::Split;
     for (const Split split : examples::all_splits)
         log_info("{}: {}, {} of background", to_string(split), counted(made.of(split, true).size(), "peak"),

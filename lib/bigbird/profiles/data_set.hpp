@@ -31,7 +31,8 @@ struct DataSetOptions {
 /// Const calls are thread-safe.
 class DataSet {
 public:
-    /// Reads cut sites and summits, and chooses hold-outs. Logs what it finds. Throws InputError, ConfigError.
+    /// Reads cut sites and summits, and chooses hold-outs. Logs what it finds. Throws InputError,
+    /// ConfigError.
     explicit DataSet(DataSetOptions options);
 
     const genome::ReferenceGenome& reference() const { return regions_.reference(); }

@@ -42,10 +42,12 @@ KmerBias::KmerBias(int k) : k_(k) {
 }
 
 void KmerBias::add(std::string_view dna, std::span<const float> counts) {
-    for_each_kmer(dna, std::ssize(counts), k_, [&](std::size_t i, std::size_t kmer) {
-        sites_[kmer] += counts[i];
-        ++occurrences_[kmer];
-    });
+    for_each_kmer(
+        dna, std::ssize(counts), k_,
+        [&](std::size_t i, std::size_t kmer) {
+            sites_[kmer] += counts[i];
+            ++occurrences_[kmer];
+        });
 }
 
 std::vector<float> KmerBias::log_odds() const {
@@ -62,8 +64,8 @@ std::vector<float> KmerBias::log_odds() const {
 void KmerBias::logits(std::span<const float> log_odds, std::string_view dna, std::span<float> logits) {
     std::ranges::fill(logits, 0.0F);
     const int k = (std::bit_width(log_odds.size()) - 1) / 2;
-    for_each_kmer(
-        dna, std::ssize(logits), k, [&](std::size_t i, std::size_t kmer) { logits[i] = log_odds[kmer]; });
+    for_each_kmer(dna, std::ssize(logits), k,
+                  [&](std::size_t i, std::size_t kmer) { logits[i] = log_odds[kmer]; });
 }
 
 }  // namespace bigbird::profiles

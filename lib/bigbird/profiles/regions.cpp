@@ -107,8 +107,8 @@ SplitRegions make_regions(const examples::BinRegions& regions, std::span<const R
     }
     for (const Split split : examples::all_splits)
         if (made.of(split, true).empty())
-            throw InputError(fmt::format("no peak is left for {}: give other --validation and --test, or none",
-                                         to_string(split)));
+            throw InputError(fmt::format(
+                "no peak is left for {}: give other --validation and --test, or none", to_string(split)));
     const genome::IntervalSet taken =
         genome::IntervalSet(windows_of(summits, reference, options.window)).united(regions.excluded());
     for (const auto& [where, split] : examples::gc_negatives(
@@ -116,12 +116,13 @@ SplitRegions make_regions(const examples::BinRegions& regions, std::span<const R
              options.background, options.seed)) {
         if (regions.admits(where))
             made.background[static_cast<std::size_t>(split)].push_back(
-                {static_cast<std::uint32_t>(*reference.find(where.contig)), where.begin + options.window / 2});
+                {static_cast<std::uint32_t>(*reference.find(where.contig)),
+                 where.begin + options.window / 2});
     }
     if (made.of(Split::train, false).empty())
-        throw InputError(fmt::format(
-            "windows of {} bases about {} peaks leave no background in train: give fewer peaks", options.window,
-            summits.size()));
+        throw InputError(
+            fmt::format("windows of {} bases about {} peaks leave no background in train: give fewer peaks",
+                        options.window, summits.size()));
     return made;
 }
 

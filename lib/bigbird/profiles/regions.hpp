@@ -45,8 +45,8 @@ std::vector<Region> some_of(std::span<const Region> regions, std::size_t most);
 
 struct RegionOptions {
     std::int64_t window = 2114;
-    std::int64_t jitter = 0;     ///< maximum shift of a training peak's window to either side
-    double background = 2;       ///< windows of background per peak, as far as there are any
+    std::int64_t jitter = 0;  ///< maximum shift of a training peak's window to either side
+    double background = 2;    ///< windows of background per peak, as far as there are any
     std::uint64_t seed = 0;
 };
 

@@ -17,7 +17,7 @@ namespace {
 const auto one_contig = [] { return genome::in_memory_genome({{"c", std::string(300, 'A')}}); };
 
 CutCounts sites_of(const TempDir& at, const std::string& name, const std::string& text,
-                  const examples::SignalReading& how = {}) {
+                   const examples::SignalReading& how = {}) {
     write_file(at / name, text);
     return read_cut_counts(std::array{std::filesystem::path(at / name)}, *one_contig(), how);
 }
@@ -26,7 +26,8 @@ CutCounts sites_of(const TempDir& at, const std::string& name, const std::string
 
 DOCTEST_TEST_CASE("both ends of a fragment count at the bases where the enzyme cut") {
     const TempDir at;
-    const CutCounts sites = sites_of(at, "a.bed", "c\t100\t200\nc\t100\t150\n", {.begin_shift = 4, .end_shift = -4});
+    const CutCounts sites =
+        sites_of(at, "a.bed", "c\t100\t200\nc\t100\t150\n", {.begin_shift = 4, .end_shift = -4});
     DOCTEST_CHECK(sites.total() == 4);
     DOCTEST_CHECK(sites.count(0, 104, 105) == 2);
     DOCTEST_CHECK(sites.count(0, 195, 196) == 1);

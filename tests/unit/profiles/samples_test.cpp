@@ -52,7 +52,8 @@ DOCTEST_TEST_CASE("a sample follows from its number and the seed") {
 }
 
 DOCTEST_TEST_CASE("the region's centre is at half of the input and of the output, on both strands") {
-    const auto reference = genome::in_memory_genome({{"c", std::string(40, 'A') + "CG" + std::string(58, 'T')}});
+    const auto reference =
+        genome::in_memory_genome({{"c", std::string(40, 'A') + "CG" + std::string(58, 'T')}});
     CutCounts sites(reference->contigs());
     sites.add(0, 40);
     sites.add(0, 40);

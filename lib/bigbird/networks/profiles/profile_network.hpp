@@ -52,9 +52,9 @@ public:
     /// all on other devices.
     ProfileHeads scores(const at::Tensor& codes, std::span<const std::vector<bins::Substitution>> each) const;
 
-    /// forward() of a training step, from codes (windows, input) uint8, with gradients of the parameters. On a
-    /// CPU, products are in `type`, float32 or bfloat16, and so are the positions of the trunk (relu_after, one
-    /// part; others compute forward()).
+    /// forward() of a training step, from codes (windows, input) uint8, with gradients of the parameters. On
+    /// a CPU, products are in `type`, float32 or bfloat16, and so are the positions of the trunk (relu_after,
+    /// one part; others compute forward()).
     ProfileHeads training_pass(const at::Tensor& codes, at::ScalarType type) const;
 
     struct State;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass of a training step on a CPU: as forward(), but positions are rows of matrices, (windows, positions,
-// channels), so that each layer is one matrix product, in bfloat16 where there are instructions for it.
+// The pass of a training step on a CPU: as forward(), but positions are rows of a matrix, (windows x
+// positions, channels), so that each tap of a layer is one matrix product, in bfloat16 where there are
+// instructions for it. All layers have the stem's positions. Products run over the borders of windows; what
+// they give there reaches no position that forward() keeps, and so has no gradient.
 #include "bigbird/bins/stem.hpp"
 #include "bigbird/model/layers/own_gradient.hpp"
 #include "bigbird/networks/profiles/profile_state.hpp"
@@ -22,6 +24,11 @@ at::Tensor flat(const at::Tensor& x) {
     return x.reshape({-1, x.size(2)});
 }
 
+/// The gradient of a bias: a product, which is faster than a sum.
+at::Tensor sum_of_rows(const at::Tensor& x) {
+    return at::ones({1, x.size(0)}, x.options()).mm(x).squeeze(0).to(at::kFloat);
+}
+
 /// weight (out, in, width) as (width * in, out), in the type of the products.
 at::Tensor taps_of(const at::Tensor& weight, at::ScalarType type) {
     return weight.detach().permute({2, 1, 0}).reshape({-1, weight.size(0)}).to(type);
@@ -34,53 +41,50 @@ at::Tensor weight_of(const at::Tensor& taps, const at::Tensor& weight) {
         .contiguous();
 }
 
-/// The rows that `width` taps read, `dilation` apart, side by side.
-at::Tensor columns_of(const at::Tensor& x, std::int64_t width, std::int64_t dilation) {
-    const std::int64_t positions = x.size(1) - (width - 1) * dilation, channels = x.size(2);
-    return x
-        .as_strided({x.size(0), positions, width, channels},
-                    {x.stride(0), x.stride(1), dilation * x.stride(1), x.stride(2)})
-        .reshape({x.size(0), positions, width * channels});
-}
-
-at::Tensor rectified_product(const at::Tensor& columns, const at::Tensor& weight, const at::Tensor& bias,
-                             at::ScalarType type) {
-    at::Tensor y = at::addmm(bias.detach().to(type), flat(columns), taps_of(weight, type));
-    return y.relu_().view({columns.size(0), columns.size(1), -1});
-}
-
-/// relu(stem), from one-hot letters, which need no gradient.
+/// relu(stem), from one-hot letters (windows, input, 4), which need no gradient.
 at::Tensor stem_pass(const PartTensors& part, const at::Tensor& letters, at::ScalarType type) {
-    const at::Tensor columns = columns_of(letters, part.shape.stem, 1);
-    const at::Tensor y = rectified_product(columns, part.stem, part.stem_bias, type);
+    const std::int64_t taps = part.shape.stem, positions = letters.size(1) - taps + 1;
+    const at::Tensor columns =
+        letters
+            .as_strided({letters.size(0), positions, taps, 4},
+                        {letters.stride(0), letters.stride(1), letters.stride(1), letters.stride(2)})
+            .reshape({-1, 4 * taps});
+    const at::Tensor y =
+        at::addmm(part.stem_bias.detach().to(type), columns, taps_of(part.stem, type)).relu_();
     model::set_gradient({y}, {part.stem, part.stem_bias},
                         [columns, kept = y.detach(), weight = part.stem.detach()](const Tensors& gradients) {
                             const at::Tensor dy = at::threshold_backward(gradients[0], kept, 0);
-                            return Tensors{weight_of(flat(columns).t().mm(flat(dy)), weight),
-                                           dy.sum(at::IntArrayRef{0, 1}, false, at::kFloat)};
+                            return Tensors{weight_of(columns.t().mm(dy), weight), sum_of_rows(dy)};
                         });
     return y;
 }
 
-/// crop(x) + relu(convolution(x)).
+/// x + relu(convolution(x)) in the rows whose taps are rows.
 at::Tensor layer_pass(const LayerTensors& layer, std::int64_t dilation, const at::Tensor& x,
                       at::ScalarType type) {
-    const at::Tensor input = x.detach();
-    const at::Tensor y = rectified_product(columns_of(input, 3, dilation), layer.weight, layer.bias, type);
-    const at::Tensor result = middle_rows(input, y.size(1)) + y;
+    const at::Tensor input = x.detach(), taps = taps_of(layer.weight, type);
+    const std::int64_t rows = x.size(0) - 2 * dilation, channels = x.size(1);
+    const auto tap_rows = [dilation, rows](const at::Tensor& of, std::int64_t tap) {
+        return of.narrow(0, tap * dilation, rows);
+    };
+    at::Tensor y =
+        at::addmm(layer.bias.detach().to(type), input.narrow(0, 0, rows), taps.narrow(0, 0, channels));
+    for (std::int64_t tap = 1; tap < 3; ++tap)
+        y.addmm_(tap_rows(input, tap), taps.narrow(0, tap * channels, channels));
+    y.relu_();
+    const at::Tensor result = input.clone();
+    tap_rows(result, 1).add_(y);
     model::set_gradient(
         {result}, {x, layer.weight, layer.bias},
-        [input, y, dilation, type, weight = layer.weight.detach()](const Tensors& gradients) {
-            const at::Tensor& slopes = gradients[0];
-            const at::Tensor dy = at::threshold_backward(slopes, y, 0), rows = flat(dy);
-            const std::int64_t channels = input.size(2), positions = y.size(1);
-            const at::Tensor columns = rows.mm(taps_of(weight, type).t()).view({y.size(0), positions, -1});
-            at::Tensor dx = at::zeros_like(input);
-            for (std::int64_t tap = 0; tap < 3; ++tap)
-                dx.narrow(1, tap * dilation, positions).add_(columns.narrow(2, tap * channels, channels));
-            dx.narrow(1, dilation, positions).add_(slopes);
-            return Tensors{dx, weight_of(flat(columns_of(input, 3, dilation)).t().mm(rows), weight),
-                           dy.sum(at::IntArrayRef{0, 1}, false, at::kFloat)};
+        [input, y, taps, tap_rows, channels, weight = layer.weight.detach()](const Tensors& gradients) {
+            const at::Tensor dy = at::threshold_backward(tap_rows(gradients[0], 1), y, 0);
+            const at::Tensor dx = gradients[0].clone();
+            std::vector<at::Tensor> dw;
+            for (std::int64_t tap = 0; tap < 3; ++tap) {
+                tap_rows(dx, tap).addmm_(dy, taps.narrow(0, tap * channels, channels).t());
+                dw.push_back(tap_rows(input, tap).t().mm(dy));
+            }
+            return Tensors{dx, weight_of(at::cat(dw), weight), sum_of_rows(dy)};
         });
     return result;
 }
@@ -129,9 +133,10 @@ ProfileHeads ProfileNetImpl::training_pass(const at::Tensor& codes, at::ScalarTy
     const at::Tensor letters = bins::base_channels(codes);
     if (part.shape.trunk != Trunk::relu_after || state_->parts.size() > 1 || !codes.is_cpu())
         return forward(letters);
-    at::Tensor x = stem_pass(part, letters.to(type), type);
+    at::Tensor rows = stem_pass(part, letters.to(type), type);
     for (std::size_t i = 0; i < part.layers.size(); ++i)
-        x = layer_pass(part.layers[i], part.shape.dilation(static_cast<std::int64_t>(i)), x, type);
+        rows = layer_pass(part.layers[i], part.shape.dilation(static_cast<std::int64_t>(i)), rows, type);
+    const at::Tensor x = rows.view({codes.size(0), -1, part.shape.filters});
     const at::Tensor mean = middle_rows(x, part.shape.counts).mean(at::IntArrayRef{1}, false, at::kFloat);
     return {profile_pass(part, x, type), at::linear(mean, part.counts, part.counts_bias)};
 }

@@ -90,14 +90,14 @@ KmerBias count_kmers(int k, const WindowSource& source, std::span<const Region> 
 networks::ProfileNet kmer_network(const KmerBias& table, std::int64_t input, std::int64_t output) {
     const std::vector<float> odds = table.log_odds();
     const std::int64_t k = table.bases(), width = k + 1 - k % 2, kmers = std::ssize(odds);
-    networks::ProfileNet net(std::vector{std::pair(
-        std::string("bias"), networks::ProfileShape{.filters = kmers,
-                                                    .layers = 0,
-                                                    .stem = width,
-                                                    .head = 1,
-                                                    .input = input,
-                                                    .output = output,
-                                                    .counts = input - width + 1})});
+    networks::ProfileNet net(
+        std::vector{std::pair(std::string("bias"), networks::ProfileShape{.filters = kmers,
+                                                                          .layers = 0,
+                                                                          .stem = width,
+                                                                          .head = 1,
+                                                                          .input = input,
+                                                                          .output = output,
+                                                                          .counts = input - width + 1})});
     const at::NoGradGuard no_gradients;
     // relu(number of matching letters - k + 1) is 1 for the k-mer and 0 for all others. A filter's middle is
     // the base, as in KmerBias: of an even k the last tap is unused.

@@ -22,14 +22,14 @@ std::vector<Region> quiet_regions(const WindowSource& source, std::span<const Re
 /// Figures of a bias model that was trained below one threshold.
 struct BiasTrial {
     double factor = 0;
-    std::int64_t regions = 0;                ///< to train on
-    double pearson_background = 0;           ///< of log counts: above 0
-    double pearson_peaks = 0;                ///< above -0.3
-    double profile_jsd = 0;                  ///< of validation background, weighted by read ends
-    double profile_jsd_flat = 0;             ///< that of a uniform profile
-    double enzyme = 0;                       ///< largest marginal of the enzyme's motifs times the output
-    double factor_effect = 0;                ///< largest effect of a factor's motif on log counts
-    std::string factor_name{};               ///< this factor
+    std::int64_t regions = 0;       ///< to train on
+    double pearson_background = 0;  ///< of log counts: above 0
+    double pearson_peaks = 0;       ///< above -0.3
+    double profile_jsd = 0;         ///< of validation background, weighted by read ends
+    double profile_jsd_flat = 0;    ///< that of a uniform profile
+    double enzyme = 0;              ///< largest marginal of the enzyme's motifs times the output
+    double factor_effect = 0;       ///< largest effect of a factor's motif on log counts
+    std::string factor_name{};      ///< this factor
 
     /// Whether nothing speaks against it: counts of background are predicted, no factor is known.
     bool is_sound() const;

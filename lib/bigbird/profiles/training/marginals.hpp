@@ -17,8 +17,8 @@ struct ProbeMotif {
 };
 /// Sequences that Tn5 or DNase I cuts preferably: chrombpnet's lists.
 std::span<const ProbeMotif> enzyme_motifs(bool dnase);
-/// Consensus sequences of factors that open chromatin in mammals, and of yeast's general regulatory factors. A
-/// bias model must know none.
+/// Consensus sequences of factors that open chromatin in mammals, and of yeast's general regulatory factors.
+/// A bias model must know none.
 std::span<const ProbeMotif> factor_motifs();
 
 using ScoreCodes = std::function<networks::ProfileHeads(const at::Tensor& codes)>;
@@ -33,6 +33,7 @@ struct Marginal {
 Marginal marginal_of(const ScoreCodes& scores, std::span<const std::string> backgrounds,
                      std::string_view motif);
 /// By how much a motif raises the mean log count above the mean of five shuffles of its letters.
-double count_effect(const ScoreCodes& scores, std::span<const std::string> backgrounds, std::string_view motif);
+double count_effect(const ScoreCodes& scores, std::span<const std::string> backgrounds,
+                    std::string_view motif);
 
 }  // namespace bigbird::profiles

@@ -33,9 +33,8 @@ ProfileBatch batch_of(const WindowSource& source, std::span<const Sample> sample
     batch.counts = at::empty({std::ssize(samples), source.output()});
     for (std::size_t i = 0; i < samples.size(); ++i) {
         codes.push_back(bins::codes_of(source.dna(samples[i])));
-        source.counts(samples[i],
-                      {batch.counts[static_cast<std::int64_t>(i)].mutable_data_ptr<float>(),
-                       static_cast<std::size_t>(source.output())});
+        source.counts(samples[i], {batch.counts[static_cast<std::int64_t>(i)].mutable_data_ptr<float>(),
+                                   static_cast<std::size_t>(source.output())});
     }
     batch.codes = at::stack(codes);
     return batch;

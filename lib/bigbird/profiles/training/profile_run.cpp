@@ -43,7 +43,7 @@ double mean_log_count(const WindowSource& source, std::span<const Region> region
 ProfileTask task_of(const ProfileRun& run, const WindowSource& source) {
     const std::vector<Region> all = training_regions(run);
     ProfileTaskSpec spec = run.task;
-    spec.count_weight = count_weight_of(source, all);
+    spec.count_weight = run.count_emphasis * count_weight_of(source, all);
     spec.bf16 = model::computes_bf16(at::kCPU);
     const networks::ProfileNet net =
         untrained_network(run.part, run.shape, spec.seed, mean_log_count(source, all));
@@ -60,20 +60,21 @@ ProfileTask task_of(const ProfileRun& run, const WindowSource& source) {
 std::string card_of(const ProfileRun& run, const training::TrainedModel& model) {
     model::ModelCard card;
     card.name = run.part == "bias" ? "The enzyme's bias in cut sites" : "Profiles of cut sites from sequence";
-    card.summary = fmt::format("This model gives, for a window of {} bases, the number of read ends in its "
-                               "middle {} bases and their profile.",
-                               run.shape.input, run.shape.output);
+    card.summary = fmt::format(
+        "This model gives, for a window of {} bases, the number of read ends in its "
+        "middle {} bases and their profile.",
+        run.shape.input, run.shape.output);
     card.tags = {"chromatin", "profiles"};
     card.results = {{.task = model::card_task("coverage"),
                      .split = "validation",
                      .data = "peaks held out to choose the step",
                      .metrics = model::card_metrics(model.evaluation)}};
     card.test_advice = "Not looked at yet.";
-    card.after = {{"Training", fmt::format("The weights are those of step {}. It has the lowest loss on "
-                                           "validation.\n\n",
-                                           model.step) +
-                                   model::card_table("option", "value",
-                                                     model::card_options(run.loop.fixed_options))}};
+    card.after = {
+        {"Training", fmt::format("The weights are those of step {}. It has the lowest loss on "
+                                 "validation.\n\n",
+                                 model.step) +
+                         model::card_table("option", "value", model::card_options(run.loop.fixed_options))}};
     return model::to_text(card);
 }
 
@@ -110,8 +111,8 @@ double seconds_per_step(ProfileRun run, const WindowSource& source) {
 
 ProfilePair open_pair(const fs::path& folder) {
     const Json config = read_json(folder / "config.json");
-    const networks::ProfileModel model = networks::profile_model_from(
-        config.at("bigbird_dna").at("task_model"), folder / "config.json");
+    const networks::ProfileModel model =
+        networks::profile_model_from(config.at("bigbird_dna").at("task_model"), folder / "config.json");
     std::vector<networks::ProfileNet> nets;
     for (const networks::ProfilePart& part : model.parts) {
         networks::ProfileNet net(std::vector{std::pair(part.name, part.shape)});
@@ -128,10 +129,15 @@ ProfilePair open_pair(const fs::path& folder) {
     return {nets[0], nets.size() > 1 ? nets[1] : networks::ProfileNet(nullptr)};
 }
 
+std::int64_t counted_positions(const networks::ProfileShape& shape) {
+    const std::int64_t trunk = shape.trunk_positions(shape.layers), read = shape.output + shape.head - 1;
+    return trunk < read ? trunk : read - (trunk - read) % 2;
+}
+
 networks::ProfileShape shape_for(const WindowLengths& lengths, std::int64_t filters, std::int64_t layers) {
     networks::ProfileShape shape{
         .filters = filters, .layers = layers, .input = lengths.input, .output = lengths.output};
-    shape.counts = shape.trunk_positions(layers);
+    shape.counts = counted_positions(shape);
     shape.validate();
     return shape;
 }

@@ -49,8 +49,7 @@ networks::ProfileNet untrained_network(const std::string& part, const networks::
         Rng rng = Rng(seed).split(name.substr(prefix_of(part).size()));
         // Glorot and Bengio (2010), as in Keras: uniform, by the numbers of a weight's inputs and outputs.
         const auto taps = static_cast<double>(tensor.numel() / tensor.size(0) / tensor.size(1));
-        const double most =
-            std::sqrt(6 / (taps * static_cast<double>(tensor.size(0) + tensor.size(1))));
+        const double most = std::sqrt(6 / (taps * static_cast<double>(tensor.size(0) + tensor.size(1))));
         auto* values = tensor.mutable_data_ptr<float>();
         for (std::int64_t i = 0; i < tensor.numel(); ++i)
             values[i] = static_cast<float>(most * (2 * rng.uniform() - 1));
@@ -89,6 +88,8 @@ ProfileTask::ProfileTask(std::string name, ProfilePair pair, SampleOrder order, 
       spec_(std::move(spec)) {
     model::copy_parameters(*average_.main, *trained_.main);
     freeze(*average_.main);
+    const at::NoGradGuard no_gradients;
+    trained_.main->named_parameters()[prefix_of(name_) + "counts.weight"].div_(spec_.count_scale);
     module_->register_module("network", trained_.main.ptr());
     module_->register_module("average", average_.main.ptr());
 }
@@ -100,11 +101,13 @@ training::StepStats ProfileTask::accumulate(std::int64_t step) {
     const ProfileBatch batch = batch_of(source_, samples);
     networks::ProfileHeads heads =
         trained_.main->training_pass(batch.codes, spec_.bf16 ? at::kBFloat16 : at::kFloat);
+    const at::Tensor count_bias = trained_.main->output_bias();
+    heads.counts = count_bias + spec_.count_scale * (heads.counts - count_bias);
     if (trained_.bias) heads = networks::joined_heads(heads, trained_.bias.ptr()->scores(batch.codes));
     double factorials = 0;
     for (std::int64_t i = 0; i < spec_.batch_size; ++i)
-        factorials += factorial_terms({batch.counts[i].const_data_ptr<float>(),
-                                       static_cast<std::size_t>(source_.output())});
+        factorials += factorial_terms(
+            {batch.counts[i].const_data_ptr<float>(), static_cast<std::size_t>(source_.output())});
     const at::Tensor profile = profile_losses(heads.profile.squeeze(2), batch.counts).mean() +
                                factorials / static_cast<double>(spec_.batch_size);
     const at::Tensor counts =
@@ -121,10 +124,12 @@ void ProfileTask::made(std::int64_t step) {
     const auto steps = static_cast<double>(step);
     const double decay = std::min(spec_.averaging, (1 + steps) / (10 + steps));
     const at::NoGradGuard no_gradients;
-    const auto from = trained_.main->parameters();
+    const auto from = trained_.main->named_parameters().pairs();
     auto to = average_.main->parameters();
-    for (std::size_t i = 0; i < to.size(); ++i)
-        to[i].lerp_(from[i], 1.0 - decay);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        const bool is_scaled = from[i].first == prefix_of(name_) + "counts.weight";
+        to[i].lerp_(is_scaled ? from[i].second * spec_.count_scale : from[i].second, 1.0 - decay);
+    }
 }
 
 Json ProfileTask::evaluate() {
@@ -135,8 +140,8 @@ Json ProfileTask::evaluate() {
                (figures.profile_loss + spec_.count_weight * figures.count_loss);
     };
     const Json figures = (peaks_.empty() ? background : peaks).to_json();
-    return {{"eval_loss", (loss(peaks) + loss(background)) /
-                              static_cast<double>(peaks.regions() + background.regions())},
+    return {{"eval_loss",
+             (loss(peaks) + loss(background)) / static_cast<double>(peaks.regions() + background.regions())},
             {"eval_pearson", figures["pearsonr"]},
             {"eval_profile_jsd", figures["profile_jsd"]},
             {"eval_median_norm_jsd", figures["median_norm_jsd"]}};

@@ -18,6 +18,9 @@ namespace bigbird::profiles {
 struct ProfileTaskSpec {
     std::int64_t batch_size = 64;
     double count_weight = 1;  ///< of the squared error of ln(1 + read ends), beside the profile's likelihood
+    /// What the trained weights of log counts are multiplied by: means over a window differ so little between
+    /// windows that the optimizer's steps would take long to reach weights of use.
+    double count_scale = 5;
     double averaging = 0.99;  ///< decay per step of the weight average, which is the model
     bool bf16 = false;        ///< matrix products of the training pass
     std::uint64_t seed = 0;
@@ -39,8 +42,8 @@ void freeze(torch::nn::Module& module);
 /// terms, plus count_weight times the squared error of log counts; of the joined heads where there is a bias.
 class ProfileTask : public training::TrainingTask {
 public:
-    /// `name`: of the trained part ("nobias", "bias" or ""). `pair`: the network to train and the frozen bias.
-    /// `source` must outlive this.
+    /// `name`: of the trained part ("nobias", "bias" or ""). `pair`: the network to train and the frozen
+    /// bias. `source` must outlive this.
     ProfileTask(std::string name, ProfilePair pair, SampleOrder order, const WindowSource& source,
                 std::vector<Region> validation_peaks, std::vector<Region> validation_background,
                 ProfileTaskSpec spec);

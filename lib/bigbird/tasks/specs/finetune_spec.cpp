@@ -118,7 +118,7 @@ FinetuneSpec profile_model_spec() {
     spec.architecture = bins_name;  // not used
     spec.epochs = 10;
     spec.fewest_steps = 2000;
-    spec.batch_size = 64;
+    spec.batch_size = 16;  // of one cost, more steps brought more than larger batches
     spec.learning_rate.peak = 2e-3;
     spec.learning_rate.decay = training::Decay::cosine;
     spec.optimizer.weight_decay = 0;

@@ -25,9 +25,10 @@ public:
             const bool peak = i % 2 == 0;
             put(dna, region.centre + rng.between(-20, 20), preferred);
             if (peak) put(dna, region.centre - 4, motif);
-            const auto split = static_cast<std::size_t>(i % 10 == 8 || i % 10 == 9   ? examples::Split::test
-                                                        : i % 10 == 6 || i % 10 == 7 ? examples::Split::validation
-                                                                                     : examples::Split::train);
+            const auto split =
+                static_cast<std::size_t>(i % 10 == 8 || i % 10 == 9   ? examples::Split::test
+                                         : i % 10 == 6 || i % 10 == 7 ? examples::Split::validation
+                                                                      : examples::Split::train);
             (peak ? regions_.peaks : regions_.background)[split].push_back(region);
         }
         reference_ = genome::in_memory_genome({{"c", dna}});
@@ -50,8 +51,12 @@ public:
                              std::int64_t steps = 150) const {
         profiles::ProfileRun run;
         run.part = part;
-        networks::ProfileShape shape{.filters = 16, .layers = 2, .stem = 11, .head = 15,
-                                     .input = lengths.input, .output = lengths.output};
+        networks::ProfileShape shape{.filters = 16,
+                                     .layers = 2,
+                                     .stem = 11,
+                                     .head = 15,
+                                     .input = lengths.input,
+                                     .output = lengths.output};
         shape.counts = shape.trunk_positions(shape.layers);
         run.shape = shape;
         run.regions = regions_;
@@ -77,7 +82,8 @@ private:
         for (std::int64_t i = 0; i < count; ++i) {
             const bool anywhere = found == std::string::npos || rng.between(0, 1) == 0;
             sites_->add(0, anywhere ? centre + rng.between(-30, 29)
-                                    : static_cast<std::int64_t>(found) + static_cast<std::int64_t>(preferred.size()) / 2);
+                                    : static_cast<std::int64_t>(found) +
+                                          static_cast<std::int64_t>(preferred.size()) / 2);
         }
     }
 

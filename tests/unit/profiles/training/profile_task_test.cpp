@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/profiles/training/profile_run.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/profiles/training/planted_genome.hpp"
 
 #include "bigbird/bins/network.hpp"
 #include "bigbird/profiles/training/bias.hpp"
+#include "bigbird/profiles/training/profile_run.hpp"
 
 #include <ATen/ATen.h>
 
@@ -90,7 +89,7 @@ DOCTEST_TEST_CASE("a table of k-mers is a network with its logits") {
 
 DOCTEST_TEST_CASE("a sweep takes the best of the sound models of the bias, or the least unsound one") {
     BiasTrial good{.pearson_background = 0.3, .profile_jsd = 0.4, .factor_effect = 0.02}, better = good,
-                                                                                         unsound = good;
+                                                                                          unsound = good;
     better.profile_jsd = 0.39;
     unsound.profile_jsd = 0.3;
     unsound.factor_effect = 0.5;
