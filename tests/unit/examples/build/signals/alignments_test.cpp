@@ -131,7 +131,7 @@ DOCTEST_TEST_CASE("signal: fragments, BEDPE, tagAlign and BAM have the same cut 
     DOCTEST_CHECK(both == fragments);
 }
 
-DOCTEST_TEST_CASE("signal: of the fragment [100, 200) Tn5 cut at bases 104 and 195") {
+DOCTEST_TEST_CASE("signal: of a fragment of 100 to 200 Tn5 cut at bases 104 and 195") {
     const TempDir folder;
     write_file(folder / "x.bed", "I\t100\t200\n");
     write_file(folder / "x.bedpe", "I\t100\t130\tI\t170\t200\tname\t0\t+\t-\n");
