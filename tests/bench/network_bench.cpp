@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One timing of a network, for scripts/measure/compare-transformers: random weights, random
 // ids.
-//   network_bench forward|train fp32|bf16 PRESET PATTERN BATCH LENGTH REPEATS THREADS
-// PATTERN: hf or uniform (BigBird's blocks), or full. Prints a JSON line: the fewest seconds, by the clock
-// and of the processor, of REPEATS passes behind one that warms up (0: that one), the process's peak memory,
-// the type that was computed in, and the processor.
+//   network_bench forward|train fp32|bf16 PRESET|FOLDER PATTERN BATCH LENGTH REPEATS THREADS
+// PATTERN: hf or uniform (BigBird's blocks), or full; not used with a model's FOLDER. Prints a JSON line: the
+// fewest seconds, by the clock and of the processor, of REPEATS passes behind one that warms up (0: that
+// one), the process's peak memory, the type that was computed in, and the processor.
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/device/device.hpp"
+#include "bigbird/model/model_directory.hpp"
 #include "bigbird/training/device/autocast.hpp"
 #include "bigbird/training/optimizer.hpp"
 
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <limits>
 #include <string>
 
@@ -31,6 +33,15 @@ model::BigBirdConfig config_of(const std::string& preset, const std::string& pat
     config.pattern.random_source =
         pattern == "uniform" ? attention::RandomSource::uniform : attention::RandomSource::hf;
     return config;
+}
+
+/// Of random weights, or those of a folder.
+model::PreTrainingModel network_of(const std::string& name, const std::string& pattern, std::int64_t length) {
+    if (std::filesystem::is_directory(name)) return model::load_encoder(name, at::kCPU).model;
+    const model::BigBirdConfig config = config_of(name, pattern, length);
+    model::PreTrainingModel network(config);
+    model::initialise(*network, config, 1);
+    return network;
 }
 
 model::EncoderInput input_of(const model::BigBirdConfig& config, std::int64_t batch, std::int64_t length) {
@@ -92,10 +103,8 @@ int main(int argc, char** argv) {
     const std::int64_t batch = std::stoll(argv[5]), length = std::stoll(argv[6]);
     model::set_compute_threads(std::stoi(argv[8]));
     at::manual_seed(1);
-    const model::BigBirdConfig config = config_of(argv[3], argv[4], length);
-    model::PreTrainingModel network(config);
-    model::initialise(*network, config, 1);
-    const model::EncoderInput input = input_of(config, batch, length);
+    model::PreTrainingModel network = network_of(argv[3], argv[4], length);
+    const model::EncoderInput input = input_of(network->config(), batch, length);
     const int repeats = std::stoi(argv[7]);
     Taken taken;
     if (mode == "train") {

@@ -152,7 +152,7 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
     refused({"--architecture", "kmer-ridge", "--window=-101:0"},
             "--window -101:0 is not inside the examples' windows, -100:100");
     refused({"--architecture", "resnet"},
-            "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, deepsea, gkm-svm, "
+            "--architecture 'resnet' is not known; there are bigbird, probe, bigbird-bins, deepsea, gkm-svm, "
             "kmer-ridge");
     refused({"--positive-weight", "-1"},
             "--positive-weight: '-1' is neither a number above 0 nor balanced; see 'bigbird-dna "

@@ -62,6 +62,8 @@ PAGES = {
                    {"$share": "share", **{word: f"# takes long\n{word}" for word in ("tar -xzf", "BIGBIRD_TORCH=", "pip install", "scripts/build\n")}}),
     "published-models.md": ("cp test_data/models/profiles/chrombpnet.h5 .; cp test_data/models/profiles/chrombpnet_nobias.h5 fold_0.h5; cp fold_0.h5 fold_1.h5\n"
                             "cp test_data/motifs/queries.meme known.meme; zcat peaks/K562.CTCF.narrowPeak.gz | awk '$2 > 16000000 && $3 < 21990000' | head -40 >peaks.bed", {}),
+    "published-encoders.md": ("for form in nt-v2 dnabert-2; do python3 scripts/checks/make_random_encoder.py $form $form; done; gzip -dc promoters.csv.gz | head -201 >enhancers.csv",
+                              {"--epochs 1": "--steps 2"}),
     "motifs.md": ("cp test_data/motifs/queries.meme known.meme",
                   {"$MODEL": "model", "$GENOME": "genome.fa.gz", "sheet.png": "sheet.svg", "head -120": "awk 'NR < 24 || $2 < 17980871 && $3 > 17980940'"}),
 }

@@ -27,7 +27,8 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
               "Instead of --regions: a FASTA whose records are embedded")
         ->excludes(regions);
     add_choice_option(command, "--pooling", spec.pooling, tasks::embed_pooling_choices,
-                      "Vector to write: mean over a row's tokens, that of [CLS], or one per token");
+                      "Vector to write: mean over a row's tokens, without or with special ones, that of "
+                      "[CLS], or one per token");
     add_value(command, "--layer", "N", spec.layer, "Layer to write; 0: the embeddings",
               CLI::Range(std::int64_t{-1}, std::int64_t{1000}))
         ->default_str("the last");

@@ -109,6 +109,9 @@ void add_network_options(CLI::App& command, FinetuneSpec& spec) {
     add_choice_option(command, "--head", spec.head, {"classification", "linear", "bins"},
                       "classification: two layers, as in transformers; linear: one layer, as in the paper; "
                       "bins, for chromatin: one layer that scores all bins of a window");
+    add_choice_option(
+        command, "--probe", spec.probe, tasks::probe_kinds,
+        "--architecture probe: cross-validated penalty on standardized embeddings, or GENEB's probe");
     add_random_weights_option(command, spec);
     add_choice_option(command, "--pooling", spec.pooling, {"cls", "mean", "centre"},
                       "Input of the head: [CLS]; the mean over all tokens; or the mean over those of the 200 "
@@ -337,9 +340,9 @@ const std::vector<Readers>& all_readers() {
              },
              "peaks as N:K, for coverage as N",
              of_examples}};
-        for (const char* option :
-             {"--positive-weight", "--head", "--dropout", "--pooling", "--dtype", "--kmer-length",
-              "--members", "--most-windows", "--config", "--motifs", "--teacher"})
+        for (const char* option : {"--positive-weight", "--head", "--dropout", "--pooling", "--dtype",
+                                   "--lora", "--lora-alpha", "--lora-dropout", "--probe", "--kmer-length",
+                                   "--members", "--most-windows", "--config", "--motifs", "--teacher"})
             readers.push_back(
                 {{option}, [option](const Spec& spec, const Kind&) { return spec.row().takes(option); }});
         return readers;
@@ -392,6 +395,8 @@ FinetuneSpec usual_training(const FinetuneSpec& spec, const std::string& example
     if (traits_of(spec.task).labels_bases) return tasks::token_model_spec();
     const bool chromatin = traits_of(spec.task).has_bins;
     FinetuneSpec usual;
+    constexpr double rate_of_adapters = 5e-4;  // B begins at 0
+    if (spec.lora.rank > 0) usual.learning_rate.peak = rate_of_adapters;
     usual.epochs = chromatin ? 30 : 3;
     usual.positive_weight = chromatin ? 8 : 1;
     return usual;
@@ -447,6 +452,9 @@ void finish_finetune(CLI::App& command, FinetuneOptions& options) {
         require_given(command, {"--examples"});
     }
     choose_architecture(command, spec);
+    if (spec.architecture == tasks::probe_name && !is_given(command, "--pooling")) spec.pooling = "mean";
+    if (spec.lora.rank == 0 && (is_given(command, "--lora-alpha") || is_given(command, "--lora-dropout")))
+        throw ConfigError("--lora-alpha and --lora-dropout need --lora RANK");
     read_texts(options, spec);
     const std::string kind = kind_of(manifest, spec.task);
     refuse_idle_options(command, spec, kind);

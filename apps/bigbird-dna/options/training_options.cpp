@@ -53,6 +53,15 @@ void add_encoder_options(CLI::App& command, FinetuneSpec& spec) {
     add_value(command, "--dropout", "RATE", spec.dropout,
               "Share of hidden values dropped in training; default: the pretrained model's",
               CLI::Range(0.0, 0.99));
+    add_value(command, "--lora", "RANK", spec.lora.rank,
+              "Train low-rank adapters of the encoder's linear layers, and the head; other weights stay",
+              CLI::Range(std::int64_t{1}, std::int64_t{1024}))
+        ->default_str("train all weights");
+    add_value(command, "--lora-alpha", "ALPHA", spec.lora.alpha, "Adapters are scaled by ALPHA / RANK",
+              CLI::PositiveNumber)
+        ->default_str("twice the rank");
+    add_value(command, "--lora-dropout", "RATE", spec.lora.dropout,
+              "Share of an adapter's input dropped in training", CLI::Range(0.0, 0.99));
     add_choice_option(
         command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
         "Number format of the encoder; auto: fp32 on a CPU and for narrow bin models, else bf16");

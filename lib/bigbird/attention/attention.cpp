@@ -14,9 +14,11 @@
 namespace bigbird::attention {
 
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const at::Tensor& key_mask, const at::Tensor& probability_mask) {
-    const at::Tensor bias =
+                          const at::Tensor& key_mask, const at::Tensor& probability_mask,
+                          const at::Tensor& distance_bias) {
+    at::Tensor bias =
         key_padding_bias(key_mask, q.scalar_type()).unsqueeze(1).unsqueeze(1);  // (batch, 1, 1, length)
+    if (distance_bias.defined()) bias = bias + distance_bias.to(q.scalar_type());
     if (!probability_mask.defined()) return at::scaled_dot_product_attention(q, k, v, bias);
     const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(3)));
     const at::Tensor probabilities = at::softmax(at::matmul(q * scale, k.transpose(2, 3)) + bias, -1);

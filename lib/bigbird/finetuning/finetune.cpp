@@ -8,6 +8,7 @@
 #include "bigbird/core/words.hpp"
 #include "bigbird/finetuning/run_plan.hpp"
 #include "bigbird/finetuning/train_task.hpp"
+#include "bigbird/model/adapter.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
@@ -97,6 +98,11 @@ Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const
     options["--head"] = spec.head;
     options["--dropout"] = spec.dropout ? Json(*spec.dropout) : Json(nullptr);
     if (spec.random_weights) options["--random-weights"] = true;
+    if (spec.lora.rank > 0) {
+        options["--lora"] = spec.lora.rank;
+        options["--lora-alpha"] = spec.lora.alpha_or_default();
+        options["--lora-dropout"] = spec.lora.dropout;
+    }
     return options;
 }
 
@@ -172,8 +178,11 @@ model::BigBirdConfig classifier_config(const FinetuneSpec& spec, const fs::path&
 
 model::SequenceClassifier starting_classifier(const FinetuneSpec& spec, const model::BigBirdConfig& config,
                                               const fs::path& pretrained, const at::Device& device) {
-    return spec.random_weights ? model::untrained_classifier(config, spec.seed, device)
-                               : model::classifier_from_pretrained(pretrained, config, spec.seed, device);
+    model::SequenceClassifier classifier =
+        spec.random_weights ? model::untrained_classifier(config, spec.seed, device)
+                            : model::classifier_from_pretrained(pretrained, config, spec.seed, device);
+    if (spec.lora.rank > 0) model::add_adapters(*classifier, lora_of(spec.lora), spec.seed);
+    return classifier;
 }
 
 training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& rank, int threads,
@@ -221,7 +230,9 @@ training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec
     }
     if (!spec.pretrained.empty()) refuse_profiles(spec.pretrained, "finetune");
     const int threads = rank.share_of(resolve_threads(spec.threads));
-    return carry_out(spec, rank, threads, plan_of(spec, threads, rank.is_first()));
+    FinetuneSpec own = spec;
+    own.lora.base = spec.pretrained.string();
+    return carry_out(own, rank, threads, plan_of(own, threads, rank.is_first()));
 }
 
 }  // namespace bigbird::tasks

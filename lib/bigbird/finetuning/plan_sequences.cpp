@@ -9,6 +9,7 @@
 #include "bigbird/finetuning/finetune.hpp"
 #include "bigbird/finetuning/run_plan.hpp"
 #include "bigbird/finetuning/train_linear.hpp"
+#include "bigbird/finetuning/train_probe.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/motifs/motif_files.hpp"
@@ -67,6 +68,10 @@ Json sequence_options(const FinetuneSpec& spec, const training::LoopSpec& loop, 
                         {"--pooling", spec.pooling}});
     if (!sequence.config.empty()) options["--config"] = "sha256:" + sha256_of_file(sequence.config);
     std::string names = "--examples --architecture --strand --calibration";
+    if (spec.row().is_solved() && spec.row().reads_tokens()) {
+        options["--probe"] = word_of(probe_kinds, spec.probe);
+        return chosen_options(options, names + " --model --pooling --dtype --probe --seed");
+    }
     if (spec.row().is_solved()) return chosen_options(options, names + " --kmer-length --penalty");
     names += optimizer_options + std::string(" --positive-weight --loss --evaluate-every --patience --seed");
     if (spec.row().has_members())
@@ -269,7 +274,7 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
                               metric_of(*examples), speaks);
     plan.loop.fixed_options = sequence_options(spec, plan.loop, pretrained);
     TaskInfo& info = plan.info = task_info_of(*examples);
-    info.architecture = spec.architecture;
+    info.architecture = spec.row().reads_tokens() ? bigbird_name : std::string_view(spec.architecture);
     info.pooling = parse_choice(pooling_choices, "--pooling", spec.pooling);
     info.training = plan.loop.fixed_options;
     if (info.target == TargetKind::numbers && spec.sequence.loss == NumberLoss::squared)
@@ -278,7 +283,12 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
     if (!spec.window && spec.row().has_published_window()) info.window = spec.row().published;
     plan.card = facts_of(*examples);
     plan.card.reads = "a sequence";
-    if (spec.row().is_solved()) {
+    if (spec.row().is_solved() && spec.row().reads_tokens()) {
+        plan.solve = [=, &spec, info = plan.info](int threads) {
+            return solution_of(train_probe(spec, info, *examples, pretrained, threads), info, examples,
+                               spec.calibrates);
+        };
+    } else if (spec.row().is_solved()) {
         plan.solve = [=, &spec](int threads) { return Solver(spec, plan, examples, threads).kmers(); };
     } else if (spec.row().has_members()) {
         member_config(spec, *examples);  // throws what does not fit before anything is trained

@@ -3,6 +3,7 @@
 #include "bigbird/finetuning/example_data.hpp"
 #include "bigbird/finetuning/run_plan.hpp"
 #include "bigbird/finetuning/train_linear.hpp"
+#include "bigbird/finetuning/train_probe.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/tasks/bases_network.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
@@ -39,6 +40,10 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
                         {"--most-windows", spec.linear.most_windows},
                         {"--penalty", 0.0}});
     std::string names = "--examples --architecture --window --calibration";
+    if (spec.row().is_solved() && spec.row().reads_tokens()) {
+        options["--probe"] = word_of(probe_kinds, spec.probe);
+        return chosen_options(options, names + " --model --pooling --dtype --probe --seed");
+    }
     if (spec.row().is_solved()) {
         names += " --kmer-length --informative-positions";
         names += spec.row().takes("--most-windows") ? " --cost --most-windows --positive-weight --seed"
@@ -81,12 +86,19 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
         metric_of(*examples), speaks);
     plan.loop.fixed_options = fixed_options(spec, window, pretrained, plan.loop);
     TaskInfo& info = plan.info = task_info_of(*examples);
-    info.architecture = spec.architecture;
+    info.architecture = spec.row().reads_tokens() ? bigbird_name : std::string_view(spec.architecture);
     info.window = window;
     info.pooling = parse_choice(pooling_choices, "--pooling", spec.pooling);
     info.training = plan.loop.fixed_options;
     plan.card = facts_of(*examples);
     plan.card.reads = "a window of " + with_commas(window.size()) + " bases";
+    if (spec.row().is_solved() && spec.row().reads_tokens()) {
+        plan.solve = [=, &spec, info = plan.info](int threads) {
+            return solution_of(train_probe(spec, info, *examples, pretrained, threads), info, examples,
+                               spec.calibrates);
+        };
+        return plan;
+    }
     if (spec.row().is_solved()) {
         plan.solve = [=, &spec, info = plan.info](int threads) mutable {
             SolvedModel solved =

@@ -106,7 +106,8 @@ inline constexpr const char* optimizer_options =
     " --steps --batch-size --learning-rate --warmup-steps --schedule --betas --epsilon --weight-decay "
     "--clip-norm ";
 /// Names of the options for BigBird's initial model.
-inline constexpr const char* starting_options = " --model --head --dropout --random-weights ";
+inline constexpr const char* starting_options =
+    " --model --head --dropout --random-weights --lora --lora-alpha --lora-dropout ";
 
 /// Loads the examples of spec.task. Throws InputError if they are for another task.
 std::shared_ptr<const examples::ExampleSet> load_examples(const FinetuneSpec& spec);

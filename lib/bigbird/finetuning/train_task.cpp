@@ -62,6 +62,7 @@ TrainTask::TrainTask(std::shared_ptr<TaskNetwork> network, std::unique_ptr<Train
       batch_tokens_(batch_tokens_on(network_->device(), spec.batch_tokens, true)),
       seed_(spec.seed),
       calibrates_(spec.calibrates),
+      lora_(spec.lora),
       averaging_(averaging.value_or(0)),
       threads_(threads),
       ranks_(std::move(ranks)),
@@ -187,16 +188,37 @@ ScoredRows TrainTask::of_all_ranks(ScoredRows own) const {
 void TrainTask::write_model(const fs::path& directory) {
     trained().write(info_, directory);
     write_labels(data_->labels(), directory);
+    if (const auto* const adapted = dynamic_cast<model::SequenceClassifierImpl*>(module_.get());
+        adapted != nullptr && lora_.rank > 0)
+        model::write_adapters(*adapted, lora_of(lora_), lora_.base, directory / "adapter");
     const std::scoped_lock lock(calibration_mutex_);
     if (calibration_) write_calibration(*calibration_, directory);
 }
 
 void TrainTask::write_training_state(const fs::path& directory) {
-    if (!average_) return;
-    model::write_safetensors(model::parameters_of(*network_->module()), directory / training_weights);
+    if (!average_ && lora_.rank == 0) return;
+    model::TensorMap weights = model::parameters_of(*network_->module());
+    if (lora_.rank > 0) {
+        for (const auto& item : network_->module()->named_parameters())
+            if (!item.value().requires_grad()) weights.erase(item.key());
+    }
+    model::write_safetensors(weights, directory / training_weights);
+}
+
+void TrainTask::read_adapters(const fs::path& file) {
+    const at::NoGradGuard no_gradients;
+    const model::TensorMap weights = model::read_safetensors(file);
+    for (auto& item : network_->module()->named_parameters()) {
+        if (!item.value().requires_grad()) continue;
+        const auto found = weights.find(item.key());
+        if (found == weights.end() || found->second.sizes() != item.value().sizes())
+            throw InputError("lacks " + item.key() + " in its shape", file);
+        item.value().copy_(found->second);
+    }
 }
 
 void TrainTask::read_model(const fs::path& checkpoint) {
+    if (lora_.rank > 0) return read_adapters(checkpoint / "training_state" / training_weights);
     if (!average_) return TrainingTask::read_model(checkpoint);
     model::fill_parameters(*average_->module(), model::read_weights(checkpoint), {},
                            checkpoint / "model.safetensors");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/finetuning/training_data.hpp"
+#include "bigbird/model/adapter.hpp"
 #include "bigbird/tasks/model_folder.hpp"
 #include "bigbird/tasks/specs/finetune_spec.hpp"
 #include "bigbird/training/training_loop.hpp"
@@ -14,6 +15,11 @@
 #include <optional>
 
 namespace bigbird::tasks {
+
+/// The adapters that a specification asks for.
+inline model::LoraForm lora_of(const LoraSpec& spec) {
+    return {.rank = spec.rank, .alpha = spec.alpha_or_default(), .dropout = spec.dropout};
+}
 
 /// Each rank takes its share of a batch and splits it into groups (TaskNetwork::group), which changes neither
 /// loss nor dropout masks. With `averaging`, the model is the running average of the weights with this decay
@@ -32,15 +38,17 @@ public:
     /// Target::figures() of validation.
     Json evaluate() override;
     /// TaskNetwork::write()'s files, labels.tsv and, right after an evaluation on the first rank,
-    /// calibration.json.
+    /// calibration.json. Adapters are merged there, and in the folder adapter/ as peft reads them.
     void write_model(const std::filesystem::path& directory) override;
-    /// Writes the trained weights; write_model() writes their average.
+    /// Writes the trained weights; write_model() writes their average, or merges them if they are adapters.
     void write_training_state(const std::filesystem::path& directory) override;
     void read_model(const std::filesystem::path& checkpoint) override;
 
     const TrainingData& data() const { return *data_; }
 
 private:
+    /// The weights that are not frozen, of a checkpoint's file.
+    void read_adapters(const std::filesystem::path& file);
     const TaskNetwork& trained() const { return average_ ? *average_ : *network_; }
     /// The rows of all ranks, in the order of ranks.
     ScoredRows of_all_ranks(ScoredRows own) const;
@@ -54,6 +62,7 @@ private:
     std::int64_t batch_size_, batch_tokens_;
     std::uint64_t seed_;
     bool calibrates_;
+    LoraSpec lora_;
     double averaging_;
     int threads_;
     std::shared_ptr<training::Ranks> ranks_;

@@ -24,8 +24,9 @@ PreTrainingOutput PreTrainingModelImpl::predict(const at::Tensor& hidden, const 
 PreTrainingLoss PreTrainingModelImpl::loss(const at::Tensor& hidden, const at::Tensor& positions,
                                            const at::Tensor& labels, const at::Tensor& weights) {
     const at::Tensor chosen = cls_->transform(hidden.flatten(0, 1).index_select(0, positions));
-    const LinearCrossEntropy entropy = linear_cross_entropy(chosen, bert_->word_embeddings(), cls_->bias(),
-                                                            labels, weights, 0, bert_->fused().has_value());
+    const LinearCrossEntropy entropy =
+        linear_cross_entropy(chosen, cls_->decoder(bert_->word_embeddings()), cls_->bias(), labels, weights,
+                             0, bert_->fused().has_value());
     return {entropy.nats, entropy.row_nats, entropy.row_correct, cls_->seq_relationship(pool(hidden))};
 }
 
@@ -61,7 +62,8 @@ std::vector<at::Tensor> SequenceClassifierImpl::trained_parameters() const {
     for (const auto& item : named_parameters()) {
         const bool of_pooler = item.key().starts_with("bert.pooler");
         const bool of_globals = item.key().find("_global.") != std::string::npos;
-        if ((!of_pooler || classifier_->reads_pooler()) && (!of_globals || has_globals))
+        if ((!of_pooler || classifier_->reads_pooler()) && (!of_globals || has_globals) &&
+            item.value().requires_grad())
             trained.push_back(item.value());
     }
     return trained;

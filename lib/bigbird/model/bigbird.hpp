@@ -85,8 +85,9 @@ public:
     /// Applies only the head to encode()'s hidden: (batch, length, hidden) -> (batch, labels). The heads of
     /// bins and tokens use the features of each: (batch, count, hidden) -> (batch, count, labels).
     at::Tensor predict(const at::Tensor& hidden, const DropoutKey& key = {});
-    /// The parameters that predict(encode()) depends on.
+    /// The parameters that predict(encode()) depends on and that are not frozen.
     std::vector<at::Tensor> trained_parameters() const;
+    bool reads_pooler() const { return classifier_->reads_pooler(); }
 
 private:
     ClassificationHead classifier_;

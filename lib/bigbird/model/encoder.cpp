@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/encoder.hpp"
 
+#include "bigbird/attention/backends.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 #include "bigbird/model/layers/recompute.hpp"
 
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -53,8 +55,26 @@ AttentionPlan attention_plan(const BigBirdConfig& config) {
         pattern.plan_tokens = static_cast<int>(config.max_position_embeddings);
         pattern.plan_heads = static_cast<int>(config.num_attention_heads);
         plan.layouts = std::make_shared<attention::LayoutCache>(pattern, pattern.plan_heads);
+        pattern.full = false;
+        pattern.kind = attention::PatternKind::longformer;
+        pattern.window_tokens = static_cast<int>(config.form.published.window);
+        plan.windowed = std::make_shared<attention::LayoutCache>(pattern, pattern.plan_heads);
     }
     return plan;
+}
+
+/// The slopes of ALiBi's heads: 2^(-8 / n), 2^(-16 / n) … for the largest power of two n of heads, then every
+/// second one of 2 n heads.
+std::vector<double> slopes_of(std::int64_t heads) {
+    const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+    std::vector<double> slopes;
+    for (std::int64_t head = 0; head < heads; ++head) {
+        const double of = head < power
+                              ? static_cast<double>(head + 1) / static_cast<double>(power)
+                              : static_cast<double>(2 * (head - power) + 1) / static_cast<double>(2 * power);
+        slopes.push_back(std::exp2(-8 * of));
+    }
+    return slopes;
 }
 
 attention::GlobalTokens global_tokens(const EncoderInput& input, const BigBirdConfig& config) {
@@ -94,21 +114,26 @@ EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
     : dropout_(config.hidden_dropout_prob),
       word_scale_(config.rescale_embeddings ? std::sqrt(static_cast<double>(config.hidden_size)) : 1.0),
       front_(config.front_tokens()),
-      is_longformer_(config.longformer.has_value()) {
+      published_(config.form.published),
+      counted_(config.longformer.has_value() || published_.counted_positions),
+      drops_last_(config.longformer.has_value() || config.is_published()) {
     word_embeddings = register_module("word_embeddings",
                                       Embedding(config.vocab_size, config.hidden_size, config.pad_token_id));
     if (config.form.positions == Positions::absolute) {
         position_embeddings = register_module("position_embeddings",
                                               Embedding(config.max_position_embeddings, config.hidden_size,
-                                                        is_longformer_ ? config.pad_token_id : -1));
+                                                        counted_ ? config.pad_token_id : -1));
     }
-    token_type_embeddings =
-        register_module("token_type_embeddings", Embedding(config.type_vocab_size, config.hidden_size));
+    if (published_.token_types)
+        token_type_embeddings =
+            register_module("token_type_embeddings", Embedding(config.type_vocab_size, config.hidden_size));
     if (config.extra_global_tokens > 0) {
         global_embeddings =
             register_module("global_embeddings", Embedding(config.extra_global_tokens, config.hidden_size));
     }
-    norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
+    if (published_.embedding_norm)
+        norm_ = register_module("LayerNorm",
+                                LayerNorm(config.hidden_size, config.layer_norm_eps, published_.norm_bias));
     if (config.form.embedding_convolution > 0) {
         convolution_ =
             add_group(*this, "convolution")
@@ -124,10 +149,18 @@ at::Tensor EmbeddingsImpl::convolved(const at::Tensor& x, const at::Tensor& mask
         .transpose(1, 2);
 }
 
+at::Tensor EmbeddingsImpl::without_dropped(const at::Tensor& words, const EncoderInput& input) const {
+    constexpr double kept_in_training = 1 - 0.15 * 0.8;
+    const at::Tensor dropped = input.input_ids.eq(published_.dropped_token);
+    const at::Tensor share = dropped.sum(1).to(at::kDouble) / input.attention_mask.sum(1).to(at::kDouble);
+    const at::Tensor scale = (kept_in_training / (1 - share)).to(words.scalar_type());
+    return words.masked_fill(dropped.unsqueeze(2), 0) * scale.view({-1, 1, 1});
+}
+
 at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& key,
                                    std::optional<at::ScalarType> fused) const {
     const FusedDropout drop{is_training() ? dropout_ : 0, key, {Place::embeddings}};
-    if (fused && !is_longformer_ && front_ == 0 && !WordVectors::current().defined()) {
+    if (fused && !drops_last_ && front_ == 0 && !WordVectors::current().defined()) {
         return fused_embedding_norm(
             {input.input_ids, input.token_type_ids, word_embeddings->weight, position_embeddings->weight,
              token_type_embeddings->weight, word_scale_, word_embeddings->padding},
@@ -135,13 +168,19 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
     }
     at::Tensor x = words_of(input, word_embeddings);  // (batch, length, hidden)
     if (word_scale_ != 1.0) x = x * word_scale_;
-    x = x + token_type_embeddings->forward(input.token_type_ids);
-    if (is_longformer_) {
-        x = x + position_embeddings->forward(counted_positions(input.input_ids, word_embeddings->padding));
-        x = dropout(norm_->forward(x), drop.probability, key, drop.site);
+    if (published_.dropped_token >= 0) x = without_dropped(x, input);
+    if (token_type_embeddings) x = x + token_type_embeddings->forward(input.token_type_ids);
+    if (position_embeddings)
+        x = x +
+            (counted_
+                 ? position_embeddings->forward(counted_positions(input.input_ids, word_embeddings->padding))
+                 : first_rows(position_embeddings->weight, x.size(1)));
+    if (drops_last_) {
+        if (norm_) x = norm_->forward(x);
+        if (published_.masked_embeddings) x = x * input.attention_mask.unsqueeze(2).to(x.scalar_type());
+        x = dropout(x, drop.probability, key, drop.site);
         return fused ? x.to(*fused) : x;
     }
-    if (position_embeddings) x = x + first_rows(position_embeddings->weight, x.size(1));
     if (front_ > 0) {
         const at::Tensor& globals = global_embeddings->weight;
         const at::Tensor front = at::constant_pad_nd(globals, {0, 0, 0, front_ - globals.size(0)});
@@ -162,43 +201,63 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, Atten
       probability_dropout_(config.attention_probs_dropout_prob),
       heads_(config.num_attention_heads),
       layer_(layer),
-      norm_first_(config.form.norm == Norm::pre) {
-    const std::int64_t hidden = config.hidden_size;
+      norm_first_(config.form.norm == Norm::pre),
+      windowed_(config.form.published.is_windowed(layer)),
+      joined_gate_(config.form.published.joined_gate) {
+    const PublishedForm& form = config.form.published;
+    const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
+    const auto norm = [&] { return LayerNorm(hidden, config.layer_norm_eps, form.norm_bias); };
+    if (windowed_) plan_.layouts = plan_.windowed;
     const auto attention = add_group(*this, "attention");
     const auto self = add_group(*attention, "self");
-    query_ = self->register_module("query", Linear(hidden, hidden, config.use_bias));
-    key_ = self->register_module("key", Linear(hidden, hidden, config.use_bias));
-    value_ = self->register_module("value", Linear(hidden, hidden, config.use_bias));
+    if (form.joined_projections) {
+        query_key_value_ =
+            self->register_module("query_key_value", Linear(hidden, 3 * hidden, config.use_bias));
+    } else {
+        query_ = self->register_module("query", Linear(hidden, hidden, config.use_bias));
+        key_ = self->register_module("key", Linear(hidden, hidden, config.use_bias));
+        value_ = self->register_module("value", Linear(hidden, hidden, config.use_bias));
+    }
     if (config.longformer) {
         query_global_ = self->register_module("query_global", Linear(hidden, hidden));
         key_global_ = self->register_module("key_global", Linear(hidden, hidden));
         value_global_ = self->register_module("value_global", Linear(hidden, hidden));
     }
     const auto attention_output = add_group(*attention, "output");
-    attention_output_ = attention_output->register_module("dense", Linear(hidden, hidden));
-    attention_norm_ =
-        attention_output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
+    attention_output_ = attention_output->register_module("dense", Linear(hidden, hidden, form.output_bias));
+    if (form.first_norm || layer > 0)
+        attention_norm_ = attention_output->register_module("LayerNorm", norm());
     const auto intermediate = add_group(*this, "intermediate");
-    intermediate_ = intermediate->register_module("dense", Linear(hidden, config.intermediate_size));
-    if (config.form.feed_forward == FeedForward::gated)
-        gate_ = intermediate->register_module("gate", Linear(hidden, config.intermediate_size));
+    intermediate_ = intermediate->register_module(
+        "dense", Linear(hidden, joined_gate_ ? 2 * inner : inner, form.inner_bias));
+    if (config.form.feed_forward == FeedForward::gated && !joined_gate_)
+        gate_ = intermediate->register_module("gate", Linear(hidden, inner));
     const auto output = add_group(*this, "output");
-    output_ = output->register_module("dense", Linear(config.intermediate_size, hidden));
-    output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
+    output_ = output->register_module("dense", Linear(inner, hidden, form.outer_bias));
+    output_norm_ = output->register_module("LayerNorm", norm());
+}
+
+std::array<at::Tensor, 3> EncoderLayerImpl::project(const at::Tensor& x, const PassContext& pass) const {
+    if (query_key_value_) {
+        const std::vector<at::Tensor> parts = query_key_value_->forward(x).chunk(3, -1);
+        return {parts[0], parts[1], parts[2]};
+    }
+    if (pass.packed && !query_->is_adapted())
+        return packed_linear(x, {query_.get(), key_.get(), value_.get()});
+    return {query_->forward(x), key_->forward(x), value_->forward(x)};
 }
 
 /// Attention's output before its last projection.
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass) const {
     const std::int64_t batch = x.size(0), length = x.size(1), hidden = x.size(2);
     const auto by_head = [&](const at::Tensor& y) {
-        return y.view({batch, length, heads_, hidden / heads_}).transpose(1, 2);
+        return y.unflatten(2, {heads_, hidden / heads_}).transpose(1, 2);
     };
+    const RotaryTable& rotary = windowed_ ? pass.window_rotary : pass.rotary;
     const auto turned = [&](const at::Tensor& y) {
-        return pass.rotary.cosine.defined() ? rotate(by_head(y), pass.rotary) : by_head(y);
+        return rotary.cosine.defined() ? rotate(by_head(y), rotary) : by_head(y);
     };
-    const auto [query, key, value] =
-        pass.packed ? packed_linear(x, {query_.get(), key_.get(), value_.get()})
-                    : std::array{query_->forward(x), key_->forward(x), value_->forward(x)};
+    const auto [query, key, value] = project(x, pass);
     const std::array<at::Tensor, 3> of_heads{turned(query), turned(key), by_head(value)};
     at::Tensor context;
     if (plan_.features) {
@@ -222,6 +281,8 @@ at::Tensor EncoderLayerImpl::attend_blocks(const std::array<at::Tensor, 3>& of_h
         factors = dropout_factors({batch, heads_, length, length}, of_factors.requires_grad(false),
                                   probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
     }
+    if (pass.distance_bias.defined())
+        return attention::full_attention(query, key, value, pass.mask, factors, pass.distance_bias);
     return attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend, factors);
 }
 
@@ -241,8 +302,12 @@ at::Tensor EncoderLayerImpl::attend_windows(const std::array<at::Tensor, 3>& of_
 }
 
 at::Tensor EncoderLayerImpl::expand(const at::Tensor& x, const PassContext& pass) const {
+    if (joined_gate_) {
+        const std::vector<at::Tensor> halves = intermediate_->forward(x).chunk(2, -1);
+        return activation(activation_, halves[0]) * halves[1];
+    }
     const bool by_tanh = activation_ == "gelu_new" || activation_ == "gelu_pytorch_tanh";
-    if (pass.fused && by_tanh && intermediate_->bias.numel() % 8 == 0)
+    if (pass.fused && by_tanh && intermediate_->bias.numel() % 8 == 0 && !intermediate_->is_adapted())
         return fused_bias_gelu(at::linear(x, intermediate_->weight), intermediate_->bias, *pass.fused);
     const at::Tensor expanded = intermediate_->forward_and_activate(x, activation_);
     return gate_ ? expanded * gate_->forward(x) : expanded;
@@ -264,15 +329,18 @@ at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
+    const LoraDropout of_adapters(pass.key);
     if (norm_first_) {
-        const at::Tensor attended = project_and_add(
-            attention_output_, attend(attention_norm_->forward(x), pass), x, Place::attention_output, pass);
+        const at::Tensor y = attention_norm_ ? attention_norm_->forward(x) : x;
+        const at::Tensor attended =
+            project_and_add(attention_output_, attend(y, pass), x, Place::attention_output, pass);
         return project_and_add(output_, expand(output_norm_->forward(attended), pass), attended,
                                Place::output, pass);
     }
     const at::Tensor attended = project_and_norm(attention_output_, attend(x, pass), x, attention_norm_,
                                                  Place::attention_output, pass);
-    if (!is_training() && !pass.fused && !gate_ && has_onednn_linear(attended)) {
+    if (!is_training() && !pass.fused && !gate_ && !joined_gate_ && !output_->is_adapted() &&
+        has_onednn_linear(attended)) {
         return output_norm_->forward(onednn_feed_forward(attended, intermediate_->weight, intermediate_->bias,
                                                          activation_, output_->weight, output_->bias,
                                                          attended));
@@ -289,8 +357,10 @@ BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config
     const auto list = add_group(*encoder, "layer");
     for (int layer = 0; layer < config_.num_hidden_layers; ++layer)
         layers_.push_back(list->register_module(std::to_string(layer), EncoderLayer(config_, layer, plan)));
-    if (config_.form.norm == Norm::pre)
-        norm_ = encoder->register_module("LayerNorm", LayerNorm(config_.hidden_size, config_.layer_norm_eps));
+    const PublishedForm& form = config_.form.published;
+    if (config_.form.norm == Norm::pre && form.final_norm)
+        norm_ = encoder->register_module(
+            "LayerNorm", LayerNorm(config_.hidden_size, config_.layer_norm_eps, form.norm_bias));
     pooler_ = register_module("pooler", Linear(config_.hidden_size, config_.hidden_size));
 }
 
@@ -303,13 +373,17 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
                          std::to_string(config_.positions()) + " positions");
     }
     const std::int64_t front = config_.front_tokens();
+    const at::Device device = input.input_ids.device();
+    const RotaryForm window_form{.theta = config_.form.published.window_theta};
     const PassContext pass{.mask = mask_with_front(input.attention_mask, config_),
                            .key = key,
                            .backend = backend_,
                            .blocks = static_cast<int>((front + length) / config_.pattern.block_size),
                            .fused = fused(),
                            .packed = is_packed(),
-                           .rotary = rotary(front + length, input.input_ids.device()),
+                           .rotary = rotary(front + length, device, config_.form.rotary, rotary_),
+                           .window_rotary = rotary(front + length, device, window_form, window_rotary_),
+                           .distance_bias = distance_bias(length),
                            .redraw = config_.performer ? config_.performer->redraw : 0,
                            .globals = global_tokens(input, config_)};
     const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
@@ -330,13 +404,25 @@ void BigBirdModelImpl::set_redraw(std::int64_t redraw) {
     if (config_.performer) config_.performer->redraw = redraw;
 }
 
-RotaryTable BigBirdModelImpl::rotary(std::int64_t length, const at::Device& device) {
+RotaryTable BigBirdModelImpl::rotary(std::int64_t length, const at::Device& device, const RotaryForm& form,
+                                     RotaryTable& made) {
     if (config_.form.positions != Positions::rotary) return {};
-    if (!rotary_.cosine.defined() || rotary_.cosine.size(0) < length || rotary_.cosine.device() != device) {
-        rotary_ = rotary_table(length, config_.hidden_size / config_.num_attention_heads, device,
-                               config_.form.rotary);
-    }
-    return rotary_;
+    if (!made.cosine.defined() || made.cosine.size(0) < length || made.cosine.device() != device)
+        made = rotary_table(length, config_.hidden_size / config_.num_attention_heads, device, form);
+    return made;
+}
+
+at::Tensor BigBirdModelImpl::distance_bias(std::int64_t length) {
+    if (!config_.form.published.alibi) return {};
+    const auto options = word_embeddings().options().requires_grad(false);
+    if (distance_bias_.defined() && distance_bias_.size(2) == length &&
+        distance_bias_.scalar_type() == options.dtype().toScalarType() &&
+        distance_bias_.device() == options.device())
+        return distance_bias_;
+    const at::Tensor index = at::arange(length, options),
+                     slopes = at::tensor(slopes_of(config_.num_attention_heads), at::kDouble).to(options);
+    const at::Tensor distances = (index.unsqueeze(0) - index.unsqueeze(1)).abs();
+    return distance_bias_ = -slopes.view({1, -1, 1, 1}) * distances;
 }
 
 /// One packed product is faster only where three would not fill the GPU, and only while weights change in

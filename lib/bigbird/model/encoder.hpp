@@ -56,7 +56,8 @@ private:
 
 /// Word, position (if absolute) and token type embeddings, preceded by the embeddings of extra global tokens,
 /// if any. Dropout is before LayerNorm, as in transformers' BigBird, but not as in its BERT and Longformer.
-/// Positions of a Longformer count only real tokens. An optional convolution follows the norm.
+/// Positions of a Longformer count only real tokens. An optional convolution follows the norm. Published
+/// encoders may lack types and the norm (published.hpp).
 class EmbeddingsImpl : public torch::nn::Module {
 public:
     explicit EmbeddingsImpl(const BigBirdConfig& config);
@@ -69,6 +70,8 @@ public:
         global_embeddings{nullptr};  ///< the last one empty without extra global tokens
 
 private:
+    /// Scaled as ESM's token_dropout does.
+    at::Tensor without_dropped(const at::Tensor& words, const EncoderInput& input) const;
     /// The convolution of each feature over neighboring positions, without padding. x: (batch, length,
     /// hidden).
     at::Tensor convolved(const at::Tensor& x, const at::Tensor& mask) const;
@@ -78,7 +81,8 @@ private:
     double dropout_;
     double word_scale_;
     std::int64_t front_;
-    bool is_longformer_;
+    PublishedForm published_;
+    bool counted_, drops_last_;  ///< positions count real tokens; dropout after the norm
 };
 TORCH_MODULE(Embeddings);
 
@@ -91,13 +95,17 @@ struct PassContext {
     std::optional<at::ScalarType> fused = std::nullopt;  ///< fused_type()
     bool packed = false;                                 ///< queries, keys and values by packed_linear()
     RotaryTable rotary = {};                             ///< undefined without rotary positions
+    RotaryTable window_rotary = {};                      ///< of a published form's layers with a window
+    at::Tensor distance_bias = {};                       ///< ALiBi: (1, heads, length, length)
     std::int64_t redraw = 0;                             ///< the draw of a Performer's features
     attention::GlobalTokens globals = {};                ///< of a Longformer
 };
 
 /// How the layers of an encoder attend: one of three ways.
 struct AttentionPlan {
-    std::shared_ptr<attention::LayoutCache> layouts;    ///< by blocks
+    std::shared_ptr<attention::LayoutCache> layouts;  ///< by blocks
+    std::shared_ptr<attention::LayoutCache>
+        windowed;  ///< by blocks, in a published form's layers with a window
     std::shared_ptr<attention::FeatureCache> features;  ///< by random features
     std::shared_ptr<attention::WindowLayouts> windows;  ///< by windows and global tokens of each sample
 };
@@ -117,6 +125,8 @@ private:
     /// x: (batch, length, hidden), for the projections of global tokens.
     at::Tensor attend_windows(const std::array<at::Tensor, 3>& of_heads, const at::Tensor& x,
                               const PassContext& pass) const;
+    /// Queries, keys and values, (batch, length, hidden) each.
+    std::array<at::Tensor, 3> project(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor expand(const at::Tensor& x, const PassContext& pass) const;
     /// The projection of y, with dropout, plus the residual.
     at::Tensor project_and_add(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
@@ -125,16 +135,16 @@ private:
                                 const LayerNorm& norm, DropoutSite::Place place,
                                 const PassContext& pass) const;
 
-    Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, query_global_{nullptr}, key_global_{nullptr},
-        value_global_{nullptr}, attention_output_{nullptr}, intermediate_{nullptr}, gate_{nullptr},
-        output_{nullptr};
-    LayerNorm attention_norm_{nullptr}, output_norm_{nullptr};
+    Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, query_key_value_{nullptr}, query_global_{nullptr},
+        key_global_{nullptr}, value_global_{nullptr}, attention_output_{nullptr}, intermediate_{nullptr},
+        gate_{nullptr}, output_{nullptr};
+    LayerNorm attention_norm_{nullptr}, output_norm_{nullptr};  ///< the first may be missing
     AttentionPlan plan_;
     std::string activation_;
     double dropout_, probability_dropout_;
     std::int64_t heads_;
     int layer_;
-    bool norm_first_;
+    bool norm_first_, windowed_, joined_gate_;
 };
 TORCH_MODULE(EncoderLayer);
 
@@ -162,14 +172,17 @@ public:
 private:
     bool is_packed() const;
     /// For sequences of `length`; made once for the longest.
-    RotaryTable rotary(std::int64_t length, const at::Device& device);
+    RotaryTable rotary(std::int64_t length, const at::Device& device, const RotaryForm& form,
+                       RotaryTable& made);
+    at::Tensor distance_bias(std::int64_t length);
 
     BigBirdConfig config_;
     Embeddings embeddings_{nullptr};
     std::vector<EncoderLayer> layers_;
     LayerNorm norm_{nullptr};  // after the last layer, if norms precede blocks
     Linear pooler_{nullptr};
-    RotaryTable rotary_;
+    RotaryTable rotary_, window_rotary_;
+    at::Tensor distance_bias_;
     attention::Backend backend_ = attention::Backend::automatic;
     bool recompute_ = false;
     std::optional<bool> packed_;

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/model/adapter.hpp"
 #include "bigbird/model/files/python_file.hpp"
 #include "bigbird/model/weights.hpp"
 
@@ -18,7 +19,7 @@ void write(const Model& model, const std::string& architecture, const tokenizer:
     BigBirdConfig config = model->config();
     config.extra.update(extra);
     write_config(config_to_json(config, architecture), directory);
-    write_safetensors(named_for_file(parameters_of(*model)), directory / "model.safetensors");
+    write_safetensors(named_for_file(merged_parameters(*model)), directory / "model.safetensors");
     if (tokenizer != nullptr)
         tokenizer::write_tokenizer_files(*tokenizer, model->config().positions(), directory);
 }
@@ -36,11 +37,23 @@ void require_directory(const fs::path& directory) {
         throw InputError("is a file; a model is a folder with config.json and model.safetensors", directory);
 }
 
+/// Longformers and published encoders may have no pooler.
+bool may_lack_pooler(const BigBirdConfig& config) {
+    return config.longformer || config.is_published();
+}
+
+LoadRules rules_of(const BigBirdConfig& config, const std::string& optional_prefix,
+                   const std::string& only_prefix = {}) {
+    return {.optional_prefix = optional_prefix,
+            .only_prefix = only_prefix,
+            .family = config.form.published.family};
+}
+
 /// BigBirdForMaskedLM is a BigBirdForPreTraining without it. LongformerForMaskedLM lacks the pooler, too.
 LoadRules may_lack_seq_relationship(const BigBirdConfig& config) {
-    return {.optional_prefix = "cls.seq_relationship",
-            .only_prefix = {},
-            .also_optional = config.longformer ? "bert.pooler" : ""};
+    LoadRules rules = rules_of(config, "cls.seq_relationship");
+    if (may_lack_pooler(config)) rules.also_optional = "bert.pooler";
+    return rules;
 }
 
 /// A Longformer's classifier attends globally from the token that it reads, unless its configuration has
@@ -54,12 +67,12 @@ BigBirdConfig with_global_cls(BigBirdConfig config) {
 
 BigBirdConfig read_config(const fs::path& directory) {
     require_directory(directory);
-    return config_from_json(read_json(directory / "config.json"), directory / "config.json");
+    return config_of_folder(base_of_adapter(directory));
 }
 
 std::string read_architecture(const fs::path& directory) {
     require_directory(directory);
-    const Json json = read_json(directory / "config.json");
+    const Json json = read_json(base_of_adapter(directory) / "config.json");
     const auto found = json.find("architectures");
     const bool named =
         found != json.end() && found->is_array() && !found->empty() && found->front().is_string();
@@ -68,7 +81,7 @@ std::string read_architecture(const fs::path& directory) {
 
 tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdConfig& config) {
     require_directory(directory);
-    auto tokenizer = tokenizer::DnaTokenizer::load(directory);
+    auto tokenizer = tokenizer::DnaTokenizer::load(base_of_adapter(directory));
     tokenizer.require_special_pieces();
     if (tokenizer.vocab_size() > config.vocab_size) {
         throw InputError("has " + std::to_string(tokenizer.vocab_size()) +
@@ -80,8 +93,9 @@ tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdC
 }
 
 void fill_from_pretrained(PreTrainingModelImpl& model, const fs::path& directory) {
-    const fs::path file = directory / "model.safetensors";
-    if (!fill_parameters(model, read_weights(directory), may_lack_seq_relationship(model.config()), file))
+    const fs::path file = weight_file(directory);
+    if (!fill_parameters(model, read_weights(directory), may_lack_seq_relationship(model.config()), file) &&
+        !model.config().is_published())
         log_warning("{}: has no cls.seq_relationship; it is left as initialised", file.string());
 }
 
@@ -95,7 +109,7 @@ PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Dev
 
 LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) {
     TensorMap tensors = read_weights(directory);
-    const fs::path file = directory / "model.safetensors";
+    const fs::path file = weight_file(directory);
     LoadedEncoder loaded{.model = PreTrainingModel(read_config(directory)),
                          .has_predictions = tensors.contains("cls.predictions.transform.dense.weight")};
     if (loaded.has_predictions) {
@@ -104,7 +118,7 @@ LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) 
             *loaded.model, std::move(tensors), may_lack_seq_relationship(loaded.model->config()), file);
     } else {
         loaded.has_pooler = fill_parameters(*loaded.model, std::move(tensors),
-                                            {.optional_prefix = "bert.pooler", .only_prefix = "bert."}, file);
+                                            rules_of(loaded.model->config(), "bert.pooler", "bert."), file);
     }
     ready(loaded.model, device);
     return loaded;
@@ -118,10 +132,9 @@ SequenceClassifier load_classifier(const fs::path& directory, const at::Device& 
     }
     SequenceClassifier model(config);
     // Classifiers of transformers' Longformer have no pooler. Here, only one head reads the pooler.
-    const bool may_lack = config.longformer && config.classifier_head != "linear";
-    fill_parameters(*model, read_weights(directory),
-                    {.optional_prefix = may_lack ? "bert.pooler" : "", .only_prefix = {}},
-                    directory / "model.safetensors");
+    const bool may_lack = may_lack_pooler(config) && config.classifier_head != "linear";
+    fill_parameters(*model, read_weights(directory), rules_of(config, may_lack ? "bert.pooler" : ""),
+                    weight_file(directory));
     return ready(model, device);
 }
 
@@ -130,10 +143,10 @@ SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBird
     require_directory(directory);
     SequenceClassifier model(with_global_cls(config));
     initialise(*model, config, seed, "classifier.");
-    if (config.longformer) initialise(*model, config, seed, "bert.pooler");
+    if (may_lack_pooler(config)) initialise(*model, config, seed, "bert.pooler");
     fill_parameters(*model, read_weights(directory),
-                    {.optional_prefix = config.longformer ? "bert.pooler" : "", .only_prefix = "bert."},
-                    directory / "model.safetensors");
+                    rules_of(config, may_lack_pooler(config) ? "bert.pooler" : "", "bert."),
+                    weight_file(directory));
     return ready(model, device);
 }
 

@@ -29,12 +29,6 @@ constexpr std::array<std::pair<const char*, at::ScalarType>, 10> types{{{"F64", 
                                                                         {"U8", at::kByte},
                                                                         {"BOOL", at::kBool}}};
 
-at::ScalarType type_named(const std::string& name) {
-    const auto* known = std::ranges::find_if(types, [&](const auto& type) { return type.first == name; });
-    BIGBIRD_EXPECTS(known != types.end(), "the header's reader lets only known types pass");
-    return known->second;
-}
-
 std::string type_name(at::ScalarType type) {
     const auto* known = std::ranges::find_if(types, [&](const auto& item) { return item.second == type; });
     BIGBIRD_EXPECTS(known != types.end(), std::string("safetensors has no type for ") + at::toString(type));
@@ -74,12 +68,18 @@ std::string header_text(const TensorMap& tensors, const std::vector<std::string>
 
 }  // namespace
 
+at::ScalarType tensor_type(const std::string& name) {
+    const auto* known = std::ranges::find_if(types, [&](const auto& type) { return type.first == name; });
+    BIGBIRD_EXPECTS(known != types.end(), "the header's reader lets only known types pass");
+    return known->second;
+}
+
 TensorMap read_safetensors(const std::filesystem::path& path) {
     const SafetensorsHeader header = read_safetensors_header(path);
     std::ifstream in(path, std::ios::binary);
     TensorMap tensors;
     for (const auto& [key, entry] : header.tensors) {
-        at::Tensor tensor = at::empty(entry.shape, type_named(entry.type));
+        at::Tensor tensor = at::empty(entry.shape, tensor_type(entry.type));
         in.seekg(static_cast<std::streamoff>(entry.begin));
         in.read(static_cast<char*>(tensor.mutable_data_ptr()),
                 static_cast<std::streamsize>(entry.end - entry.begin));

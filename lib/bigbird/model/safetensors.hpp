@@ -12,6 +12,9 @@ namespace bigbird::model {
 
 using TensorMap = std::map<std::string, at::Tensor>;
 
+/// The type that a header names, such as F32; only for those that files have.
+at::ScalarType tensor_type(const std::string& name);
+
 /// Returns CPU tensors of the file's types. Throws InputError if the file is not a safetensors file, is
 /// truncated, or its offsets or types make no sense.
 TensorMap read_safetensors(const std::filesystem::path& path);

@@ -3,12 +3,13 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/checksum.hpp"
-#include "bigbird/core/formats/file_name.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/model/files/longformer.hpp"
+#include "bigbird/model/adapter.hpp"
+#include "bigbird/model/files/config.hpp"
+#include "bigbird/networks/files/file_kind.hpp"
+#include "bigbird/networks/files/torch_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,19 +24,8 @@ namespace {
 constexpr std::array<const char*, 2> buffers{"bert.embeddings.position_ids",
                                              "bert.embeddings.token_type_ids"};
 
-/// The name without prefixes of wrappers (DataParallel's "module.", torch.compile's "_orig_mod."), and with
-/// today's names for the two weights of a LayerNorm.
-std::string present_name(std::string name) {
-    constexpr std::string_view wrapper = "module.", compiled = "_orig_mod.";
-    for (std::size_t at = name.find(compiled); at != std::string::npos; at = name.find(compiled))
-        name.erase(at, compiled.size());
-    while (name.starts_with(wrapper))
-        name.erase(0, wrapper.size());
-    constexpr std::string_view gamma = "LayerNorm.gamma", beta = "LayerNorm.beta";
-    if (name.ends_with(gamma)) name.replace(name.size() - 5, 5, "weight");
-    if (name.ends_with(beta)) name.replace(name.size() - 4, 4, "bias");
-    return name;
-}
+constexpr const char* position_weights = "bert.embeddings.position_embeddings.weight";
+constexpr const char* untied_decoder = "cls.predictions.decoder.weight";
 
 bool is_longformer(const TensorMap& tensors) {
     return std::ranges::any_of(
@@ -56,13 +46,13 @@ void add_prefix_of_bare_model(TensorMap& tensors) {
 }
 
 /// transformers ties the decoder to the word embeddings and writes it only in some versions.
-void take_tied_decoder(TensorMap& tensors, const fs::path& where) {
+void take_tied_decoder(TensorMap& tensors, bool has_own_decoder, const fs::path& where) {
     const std::pair<std::string, std::string> tied[] = {
-        {"cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"},
+        {untied_decoder, "bert.embeddings.word_embeddings.weight"},
         {"cls.predictions.decoder.bias", "cls.predictions.bias"}};
     for (const auto& [decoder, source] : tied) {
         const auto found = tensors.find(decoder), origin = tensors.find(source);
-        if (found == tensors.end()) continue;
+        if (found == tensors.end() || (has_own_decoder && decoder == untied_decoder)) continue;
         if (origin != tensors.end() && !at::equal(found->second, origin->second))
             throw InputError("tensor '" + decoder + "' differs from '" + source +
                                  "': models without tied weights cannot be used",
@@ -124,67 +114,93 @@ void refuse(const std::vector<std::string>& problems, const fs::path& where) {
     if (!text.empty()) throw InputError(text, where);
 }
 
-/// Names of the files in a model directory that hold its tensors.
-std::set<std::string> weight_files(const fs::path& directory) {
-    const fs::path whole = directory / "model.safetensors",
-                   index = directory / "model.safetensors.index.json";
-    if (is_there(whole) || !is_there(index)) {
-        if (!is_there(whole) && is_there(directory / "pytorch_model.bin")) {
-            throw InputError(
-                "holds only pytorch_model.bin; scripts/convert-checkpoint makes model.safetensors of it",
-                directory);
-        }
-        return {whole.filename().string()};
+TensorMap read_torch_file(const fs::path& file) {
+    networks::kind_of_file(file);  // says what else it may be
+    const networks::TorchFile torch(file);
+    TensorMap tensors;
+    for (const auto& [name, stored] : torch.tensors()) {
+        const at::ScalarType type = tensor_type(stored.type);
+        const auto* const first =
+            stored.storage.data() + stored.offset * static_cast<std::int64_t>(at::elementSize(type));
+        tensors.emplace(
+            name, at::from_blob(const_cast<std::byte*>(first), stored.shape, stored.strides, type).clone());
     }
-    const Json json = read_json(index);
-    if (!json.contains("weight_map") || !json.at("weight_map").is_object())
-        throw InputError("has no weight_map", index);
-    std::set<std::string> parts;
-    for (const auto& [key, part] : json.at("weight_map").items()) {
-        const std::string name = part.is_string() ? part.get<std::string>() : "";
-        if (!is_file_name(name)) throw InputError("names no file beside it for '" + key + "'", index);
-        parts.insert(name);
+    return tensors;
+}
+
+/// Of ESM, whose rotary embeddings are in the file: throws InputError unless they have the base 10,000.
+void require_usual_angles(const TensorMap& tensors, const fs::path& directory) {
+    for (const auto& [name, found] : tensors) {
+        if (!name.ends_with("rotary_embeddings.inv_freq")) continue;
+        const at::Tensor pairs = at::arange(found.numel(), at::kDouble) / static_cast<double>(found.numel());
+        const at::Tensor usual = at::pow(RotaryForm{}.theta, -pairs);
+        constexpr double rounding = 1e-2;  // of float16
+        if (!at::allclose(found.to(at::kDouble).flatten(), usual, rounding, 0))
+            throw InputError("tensor '" + name + "' has other angles than those of the base 10,000",
+                             directory);
     }
-    return parts;
+}
+
+/// With the names of this program, and without the tensors that it does not use.
+TensorMap renamed_from_family(TensorMap tensors, const fs::path& directory) {
+    std::vector<std::string> names;
+    for (const auto& item : tensors)
+        names.push_back(item.first);
+    const std::string_view family = family_of(names);
+    if (family.empty()) return tensors;
+    require_usual_angles(tensors, directory);
+    const bool classifier = tensors.contains("classifier.weight");
+    TensorMap result;
+    for (auto& [name, tensor] : tensors)
+        if (std::string own = own_name(family, name, classifier); !own.empty())
+            result.emplace(std::move(own), std::move(tensor));
+    return result;
+}
+
+/// Whether transformers or this program wrote a folder of BigBird's names.
+bool has_own_names(const fs::path& directory) {
+    return !is_there(directory / "config.json") || is_own_config(read_json(directory / "config.json"));
 }
 
 }  // namespace
 
 TensorMap read_weights(const fs::path& directory) {
+    if (const fs::path base = base_of_adapter(directory); base != directory)
+        return with_adapter(read_weights(base), directory);
     TensorMap tensors;
     for (const std::string& part : weight_files(directory))
-        tensors.merge(read_safetensors(directory / part));
+        tensors.merge(is_torch_file(part) ? read_torch_file(directory / part)
+                                          : read_safetensors(directory / part));
     const std::size_t count = tensors.size();
     tensors = renamed(std::move(tensors), present_name);
     if (tensors.size() < count) {
         throw InputError(
             "names a tensor twice, with and without 'module.' or '_orig_mod.', or by an old name", directory);
     }
+    if (!has_own_names(directory)) return renamed_from_family(std::move(tensors), directory);
     return is_longformer(tensors) ? renamed(std::move(tensors), name_of_longformer) : tensors;
-}
-
-std::string weights_checksum(const fs::path& directory) {
-    const std::set<std::string> files = weight_files(directory);
-    if (files.size() == 1) return sha256_of_file(directory / *files.begin());
-    std::string list;
-    for (const std::string& part : files)
-        list += sha256_of_file(directory / part) + ' ' + part + '\n';
-    return sha256_of_text(list);
 }
 
 bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
                      const fs::path& where) {
     const at::NoGradGuard no_gradient;
     add_prefix_of_bare_model(tensors);
-    take_tied_decoder(tensors, where);
     for (const char* buffer : buffers)
         tensors.erase(buffer);
     bool complete = true;
     std::vector<std::string> problems;
     auto parameters = module.named_parameters();
-    const bool longformer = std::ranges::any_of(
-        parameters.keys(), [](const auto& key) { return is_longformer_name(key); });
-    const auto shown = [&](const std::string& key) { return longformer ? longformer_name(key) : key; };
+    // A classifier has no use for the decoder of a published encoder, which may not be tied.
+    if (!rules.family.empty() && !parameters.contains("cls.predictions.bias")) tensors.erase(untied_decoder);
+    take_tied_decoder(tensors, parameters.contains(untied_decoder), where);
+    if (!rules.family.empty() && !parameters.contains(position_weights))
+        tensors.erase(position_weights);  // Nucleotide Transformer v2 has some beside its rotary ones
+    const bool longformer =
+        std::ranges::any_of(parameters.keys(), [](const auto& key) { return is_longformer_name(key); });
+    const auto shown = [&](const std::string& key) {
+        if (!rules.family.empty()) return published_name(rules.family, key);
+        return longformer ? longformer_name(key) : key;
+    };
     for (auto& item : parameters) {
         const std::string& key = item.key();
         if (!key.starts_with(rules.only_prefix)) continue;

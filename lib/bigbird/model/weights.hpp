@@ -2,6 +2,7 @@
 // Converts parameters to and from tensors by their Hugging Face keys.
 #pragma once
 
+#include "bigbird/model/files/weight_files.hpp"
 #include "bigbird/model/safetensors.hpp"
 
 #include <torch/nn/module.h>
@@ -11,20 +12,17 @@
 
 namespace bigbird::model {
 
-/// All tensors of a model directory: model.safetensors, or the parts that model.safetensors.index.json names.
-/// Names of older checkpoints (LayerNorm.gamma, "module.", "_orig_mod.") become today's; a Longformer's names
-/// become BigBird's (longformer.hpp). Throws InputError.
+/// All tensors of a model directory (weight_files()). Names become today's (present_name), and those of a
+/// Longformer and of encoders that others published BigBird's (longformer.hpp, published.hpp). Throws
+/// InputError.
 TensorMap read_weights(const std::filesystem::path& directory);
-
-/// SHA-256 of model.safetensors; for a model in parts, of the lines "SHA-256 part" in order of name. Throws
-/// InputError as read_weights does.
-std::string weights_checksum(const std::filesystem::path& directory);
 
 /// What may be missing or ignored when a network is filled.
 struct LoadRules {
     std::string optional_prefix;     ///< parameters that may be missing; they stay as they are
     std::string only_prefix;         ///< fill only these parameters, and ignore other tensors
     std::string also_optional = {};  ///< also optional, but missing ones do not change the result
+    std::string family = {};         ///< whose names messages use (published.hpp)
 };
 
 /// Fills the module's parameters, whatever their type and device. Accepts variants of Hugging Face files: a

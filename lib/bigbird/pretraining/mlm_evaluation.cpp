@@ -29,15 +29,16 @@ corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEva
                                : length.is_number_integer() ? length.get<std::int32_t>()
                                                             : positions;
     const std::int32_t block = config.pattern.block_size;
-    // The padding of a Longformer's last block has no position.
-    const std::int32_t filled =
-        config.longformer ? examples.sequence_length : (examples.sequence_length + block - 1) / block * block;
+    // The padding of their last block has no position.
+    const std::int32_t filled = config.longformer || config.is_published()
+                                    ? examples.sequence_length
+                                    : (examples.sequence_length + block - 1) / block * block;
     if (filled > positions) {
         throw ConfigError("--sequence-length " + std::to_string(examples.sequence_length) +
                           " is longer than the " + std::to_string(positions) + " positions of the model");
     }
     const Json nsp = pretraining_option(config, "--nsp");
-    examples.nsp = config.type_vocab_size > 1 && !(nsp.is_string() && nsp == "off");
+    examples.nsp = !config.is_published() && config.type_vocab_size > 1 && !(nsp.is_string() && nsp == "off");
     return examples;
 }
 

@@ -51,7 +51,9 @@ public:
     at::Tensor output_bias() const override { return bias_; }
     EncodedWindow encode(std::string_view dna, bool reverse) const override {
         EncodedWindow window = read(reverse ? genome::reverse_complement(dna) : std::string(dna));
-        if (window.all_n()) window.ids = {tokenizer_.special_ids().cls, tokenizer_.special_ids().sep};
+        if (!window.all_n()) return window;
+        window.ids = {tokenizer_.special_ids().cls};
+        if (tokenizer_.frame() > 1) window.ids.push_back(tokenizer_.special_ids().sep);
         return window;
     }
     std::string encoding_key() const override {
@@ -241,6 +243,7 @@ model::EncoderInput gather_input(std::span<const model::TokenSequence> sequences
 }
 
 std::int64_t max_tokens(const model::BigBirdConfig& config) {
+    if (config.is_published()) return config.positions();  // the padding of the last block has no position
     return config.positions() / config.pattern.block_size * config.pattern.block_size;
 }
 
@@ -266,8 +269,8 @@ std::int64_t fitting_bins(std::span<const std::string> samples, const tokenizer:
         densest = std::max(
             densest, static_cast<double>(tokenizer.encode(dna).size()) / static_cast<double>(dna.size()));
     }
-    const auto bins =
-        static_cast<std::int64_t>(static_cast<double>(positions - 2) / densest / static_cast<double>(bin));
+    const auto bins = static_cast<std::int64_t>(static_cast<double>(positions - tokenizer.frame()) / densest /
+                                                static_cast<double>(bin));
     if (bins < 1) {
         throw ConfigError("--head bins: the model's " + std::to_string(positions) +
                           " positions do not hold the tokens of one bin of " + std::to_string(bin) +

@@ -17,15 +17,42 @@ namespace bigbird::tasks {
 
 namespace {
 
-/// Index of the piece that spells base `base` of the sequence, or the last one.
-std::size_t piece_at(const std::vector<std::int32_t>& pieces, const tokenizer::DnaTokenizer& tokenizer,
-                     std::int64_t base) {
-    std::int64_t spelt = 0;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        spelt += tokenizer.piece_length(pieces[i]);
-        if (spelt > base) return i;
+/// The bases of tokens that follow one another, from `begin`.
+std::vector<TokenSpan> spans_by_length(std::span<const std::int32_t> ids,
+                                       const tokenizer::DnaTokenizer& tokenizer, std::int64_t begin) {
+    std::vector<TokenSpan> spans;
+    for (const std::int32_t id : ids) {
+        spans.push_back({begin, begin + tokenizer.piece_length(id)});
+        begin = spans.back().end;
     }
-    return pieces.size() - 1;
+    return spans;
+}
+
+/// Tokens of a stretch, and their bases in a window in which it begins at `first`.
+struct Tokens {
+    std::vector<std::int32_t> ids;
+    std::vector<TokenSpan> spans;
+};
+
+Tokens tokens_of(std::string_view dna, const tokenizer::DnaTokenizer& tokenizer, std::int64_t first) {
+    if (tokenizer.has_fixed_lengths()) {
+        std::vector<std::int32_t> ids = tokenizer.encode(dna);
+        std::vector<TokenSpan> spans = spans_by_length(ids, tokenizer, first);
+        return {std::move(ids), std::move(spans)};
+    }
+    tokenizer::Encoding encoding = tokenizer.encode_with_spans(dna);
+    Tokens tokens{std::move(encoding.ids), {}};
+    for (const tokenizer::TextSpan& span : encoding.spans)
+        tokens.spans.push_back(
+            {first + static_cast<std::int64_t>(span.begin), first + static_cast<std::int64_t>(span.end)});
+    return tokens;
+}
+
+/// Index of the token that spells a base of the window, or the last one.
+std::size_t token_at(const std::vector<TokenSpan>& spans, std::int64_t base) {
+    for (std::size_t i = 0; i < spans.size(); ++i)
+        if (spans[i].end > base) return i;
+    return spans.size() - 1;
 }
 
 }  // namespace
@@ -56,42 +83,40 @@ EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer&
     const std::size_t first = dna.find_first_not_of('N');
     if (first == std::string_view::npos) return window;
     const std::size_t last = dna.find_last_not_of('N');
-    const std::vector<std::int32_t> pieces = tokenizer.encode(dna.substr(first, last - first + 1));
-    const auto room = static_cast<std::size_t>(max_tokens - 2);
+    const auto [pieces, spans] =
+        tokens_of(dna.substr(first, last - first + 1), tokenizer, static_cast<std::int64_t>(first));
+    if (pieces.empty()) return window;
+    const auto room = static_cast<std::size_t>(max_tokens - tokenizer.frame());
     std::size_t begin = 0, count = pieces.size();
     if (count > room) {
-        const auto middle = static_cast<std::int64_t>(dna.size() / 2) - static_cast<std::int64_t>(first);
-        const std::size_t centre = piece_at(pieces, tokenizer, std::max<std::int64_t>(middle, 0));
+        const std::size_t centre = token_at(spans, static_cast<std::int64_t>(dna.size() / 2));
         begin = std::min(centre - std::min(centre, room / 2), count - room);
         count = room;
         window.truncated = true;
     }
-    window.first_base = static_cast<std::int64_t>(first);
-    for (std::size_t i = 0; i < begin; ++i)
-        window.first_base += tokenizer.piece_length(pieces[i]);
+    window.first_base = spans[begin].begin;
+    const bool has_end = tokenizer.frame() > 1;
+    const auto part = [&](const auto& all) { return std::span(all).subspan(begin, count); };
     window.ids.reserve(count + 2);
     window.ids.push_back(tokenizer.special_ids().cls);
-    const auto from = pieces.begin() + static_cast<std::ptrdiff_t>(begin);
-    window.ids.insert(window.ids.end(), from, from + static_cast<std::ptrdiff_t>(count));
-    window.ids.push_back(tokenizer.special_ids().sep);
+    std::ranges::copy(part(pieces), std::back_inserter(window.ids));
+    if (has_end) window.ids.push_back(tokenizer.special_ids().sep);
+    if (tokenizer.has_fixed_lengths()) return window;
+    window.spans.push_back({window.first_base, window.first_base});
+    std::ranges::copy(part(spans), std::back_inserter(window.spans));
+    if (has_end) window.spans.push_back({window.spans.back().end, window.spans.back().end});
     return window;
 }
 
 std::vector<TokenSpan> token_spans(const EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer) {
-    std::vector<TokenSpan> spans;
-    std::int64_t begin = window.first_base;
-    for (const std::int32_t id : window.ids) {
-        spans.push_back({begin, begin + tokenizer.piece_length(id)});
-        begin = spans.back().end;
-    }
-    return spans;
+    return window.spans.empty() ? spans_by_length(window.ids, tokenizer, window.first_base) : window.spans;
 }
 
 void mark_anchor(EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer, std::int64_t begin,
                  std::int64_t end) {
     if (window.all_n()) return;
     const std::vector<TokenSpan> spans = token_spans(window, tokenizer);
-    const auto last_piece = static_cast<std::int32_t>(spans.size()) - 2;
+    const auto last_piece = static_cast<std::int32_t>(spans.size()) - tokenizer.frame();
     std::int32_t first = last_piece + 1, last = 0;  // marked, [first, last)
     for (std::int32_t id = 1; id <= last_piece; ++id) {
         const TokenSpan& span = spans[static_cast<std::size_t>(id)];

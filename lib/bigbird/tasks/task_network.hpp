@@ -53,13 +53,20 @@ struct Job {
 /// Opens the device and tells LibTorch how many threads it may use. Throws ConfigError, DeviceError.
 Job open_job(const ComputeSpec& spec);
 
-/// Encodes a stretch of DNA as the ids that the network reads: [CLS] tokens [SEP].
+/// The bases of an id of a window, [begin, end) of the window; empty for [CLS] and [SEP].
+struct TokenSpan {
+    std::int64_t begin = 0, end = 0;
+};
+
+/// Encodes a stretch of DNA as the ids that the network reads: [CLS] tokens [SEP], or [CLS] tokens.
 struct EncodedWindow {
     std::vector<std::int32_t> ids;  ///< [CLS] and [SEP] included; empty if the window is all N
     bool truncated = false;         ///< tokens were left out to fit max_tokens
     std::int64_t first_base = 0;    ///< base of the window where the first token begins
     /// Ids with bases of the window's anchor (mark_anchor), [begin, end); both 0: none marked.
     std::int32_t marked_begin = 0, marked_end = 0;
+    /// By id, where a tokenizer's ids do not tell (DnaTokenizer::has_fixed_lengths); else empty.
+    std::vector<TokenSpan> spans{};
 
     bool all_n() const { return ids.empty(); }
 };
@@ -72,10 +79,7 @@ struct EncodedWindow {
 EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer& tokenizer,
                             std::int64_t max_tokens);
 
-/// The bases of an id of a window, [begin, end) of the window; empty for [CLS] and [SEP].
-struct TokenSpan {
-    std::int64_t begin = 0, end = 0;
-};
+/// By id of the window.
 std::vector<TokenSpan> token_spans(const EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer);
 
 /// Marks the ids of an encoded window (encode_window()) that contain any of its bases [begin, end). If

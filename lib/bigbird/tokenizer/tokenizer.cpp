@@ -10,6 +10,7 @@
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 #include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
+#include "bigbird/tokenizer/formats/vocabulary_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,9 +19,11 @@
 #include <utility>
 
 namespace bigbird::tokenizer {
+namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* vocabulary_name = "vocab.txt";
 constexpr std::string_view letters = "ACGTN";
 
 void expect_special_pieces(const SentencePieceModel& model, const std::filesystem::path& origin) {
@@ -80,7 +83,7 @@ bool lists_added_tokens(const std::filesystem::path& json) {
 
 DnaTokenizer::State::State(SentencePieceModel&& read, std::string&& serialized,
                            const std::filesystem::path& origin)
-    : model(std::move(read)), bytes(std::move(serialized)) {
+    : model(std::move(read)), bytes(std::move(serialized)), file_name("tokenizer.model") {
     const ExactEncoder encoder(bpe_rules_of(model, origin));
     if (const std::size_t lost = encoder.unreachable().size(); lost > 0)
         log_debug("{}: encoding never gives {} of the pieces", origin.string(), lost);
@@ -91,7 +94,8 @@ DnaTokenizer::State::State(SentencePieceModel&& read, std::string&& serialized,
         add(piece.text, piece.kind == PieceKind::normal ? piece.text.size() : 0);
 }
 
-DnaTokenizer::State::State(const HfTokenizer& read, std::string&& serialized) : bytes(std::move(serialized)) {
+DnaTokenizer::State::State(const HfTokenizer& read, std::string&& serialized)
+    : bytes(std::move(serialized)), has_fixed_lengths(false) {
     encode = [read](std::string_view dna, int threads, bool with_spans) {
         return read.encode(dna, threads, with_spans);
     };
@@ -114,6 +118,20 @@ DnaTokenizer::State::State(const KmerEncoder& cut, std::string&& serialized) : b
     }
 }
 
+DnaTokenizer::State::State(const VocabularyTokenizer& read, std::string&& serialized)
+    : bytes(std::move(serialized)),
+      special_ids(read.special_ids()),
+      file_name("vocab.txt"),
+      has_fixed_lengths(false),
+      overlapping(read.overlapping()),
+      config(read.config(0)) {
+    encode = [read](std::string_view dna, int, bool with_spans) { return read.encode(dna, with_spans); };
+    for (const std::string& token : read.tokens()) {
+        const bool is_special = token.starts_with('<') || token.starts_with('[');
+        add(token, is_special ? 0 : overlapping > 0 ? 1 : token.size());
+    }
+}
+
 void DnaTokenizer::State::add(const std::string& text, std::size_t length) {
     const bool n = length > 0 && text.find_first_not_of("ACGT") != std::string::npos;
     has_n.push_back(n || static_cast<std::int32_t>(pieces.size()) == special_ids.unk);
@@ -123,10 +141,18 @@ void DnaTokenizer::State::add(const std::string& text, std::size_t length) {
 
 DnaTokenizer DnaTokenizer::load(const std::filesystem::path& path) {
     std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) return from_serialized(read_whole_file(path), path);
+    if (!fs::is_directory(path, error)) {
+        if (path.filename() != vocabulary_name) return from_serialized(read_whole_file(path), path);
+        std::string text = read_whole_file(path);
+        const fs::path config = path.parent_path() / "tokenizer_config.json";
+        const VocabularyTokenizer read(text, is_there(config) ? read_json(config) : Json(), path);
+        return DnaTokenizer(std::make_shared<State>(read, std::move(text)));
+    }
     const std::filesystem::path model = path / "tokenizer.model", json = path / "tokenizer.json";
     const bool has_model = is_there(model);
     const bool take_json = is_there(json) && (!has_model || lists_added_tokens(json));
+    if (const fs::path vocabulary = path / vocabulary_name; !has_model && !take_json && is_there(vocabulary))
+        return load(vocabulary);
     return load(take_json ? json : model);
 }
 
@@ -150,7 +176,10 @@ std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
             throw ConfigError("id " + std::to_string(id) + " lies outside the tokenizer's vocabulary of " +
                               std::to_string(vocab_size()));
         }
-        if (piece_length(id) > 0) dna += piece(id);
+        if (piece_length(id) == 0) continue;
+        const std::size_t shared =
+            state_->overlapping > 0 ? std::min(state_->overlapping - 1, dna.size()) : 0;
+        dna += std::string_view(piece(id)).substr(shared);
     }
     return dna;
 }
@@ -158,12 +187,20 @@ std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
 void DnaTokenizer::require_special_pieces() const {
     const SpecialIds& ids = state_->special_ids;
     const std::array all{ids.pad, ids.unk, ids.cls, ids.sep, ids.mask};
+    const bool needs_separator = file_name() != std::string_view(vocabulary_name);
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i] < 0) {
+        if (all[i] < 0 && (i != special::sep || needs_separator)) {
             throw InputError(std::string("the tokenizer has no ") + special_names[i] +
                              ", which a network needs; make one with train-tokenizer");
         }
     }
+}
+
+Json DnaTokenizer::config_json(std::int64_t max_length) const {
+    if (!state_->config.is_object()) return tokenizer_config_json(special_ids(), max_length);
+    Json config = state_->config;
+    config["model_max_length"] = max_length;
+    return config;
 }
 
 std::string DnaTokenizer::vocabulary_text() const {
@@ -179,12 +216,11 @@ void write_tokenizer_files(const DnaTokenizer& tokenizer, std::int64_t max_lengt
     const std::string own_name = tokenizer.file_name();
     write_atomically(folder / own_name, Overwrite::allow,
                      [&](std::ostream& out) { out << tokenizer.serialized(); });
-    if (own_name != "tokenizer.json") {
+    if (own_name == "tokenizer.model") {
         const SentencePieceModel model = parse_sentencepiece_model(tokenizer.serialized(), own_name);
         write_json(folder / "tokenizer.json", tokenizer_json(model), Overwrite::allow);
     }
-    write_json(folder / "tokenizer_config.json", tokenizer_config_json(tokenizer.special_ids(), max_length),
-               Overwrite::allow);
+    write_json(folder / "tokenizer_config.json", tokenizer.config_json(max_length), Overwrite::allow);
 }
 
 DnaTokenizer kmer_tokenizer(int k) {

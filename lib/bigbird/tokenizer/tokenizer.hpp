@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
@@ -18,13 +19,15 @@ namespace bigbird::tokenizer {
 
 class HfTokenizer;
 class KmerEncoder;
+class VocabularyTokenizer;
 
-/// A byte-pair encoding of DNA (one of our SentencePiece models, or a tokenizer.json like GENA-LM's), or the
-/// k-mers of kmer_tokenizer(). Immutable, cheap to copy (shared), thread-safe.
+/// A byte-pair encoding of DNA (one of our SentencePiece models, or a tokenizer.json like GENA-LM's), the
+/// k-mers of kmer_tokenizer(), or those of a vocab.txt (vocabulary_file.hpp). Immutable, cheap to copy
+/// (shared), thread-safe.
 class DnaTokenizer {
 public:
-    /// Loads a .model, a tokenizer.json, or a folder with tokenizer.model or tokenizer.json. If the folder
-    /// has both, uses tokenizer.model, or tokenizer.json if it lists tokens that add_tokens() added. Throws
+    /// Loads a .model, a tokenizer.json, a vocab.txt, or a folder with one of them. If the folder has
+    /// several, uses tokenizer.model, or tokenizer.json if it lists tokens that add_tokens() added. Throws
     /// InputError: missing or corrupt file, or a tokenizer.json that HfTokenizer refuses. Also a model whose
     /// special tokens are not [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4, whose other tokens spell more
     /// than A C G T N or lack one of the five, or that adds blanks.
@@ -49,9 +52,14 @@ public:
 
     std::int32_t vocab_size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
     SpecialIds special_ids() const { return state_->special_ids; }
+    /// Number of special tokens around a sequence: [CLS] and [SEP]; only [CLS] in Nucleotide Transformer.
+    std::int32_t frame() const { return state_->special_ids.sep < 0 ? 1 : 2; }
+    /// Whether piece_length() of each id is the number of letters that it stands for in any text. Else only
+    /// encode_with_spans() knows: a token may stand for a run of N.
+    bool has_fixed_lengths() const { return state_->has_fixed_lengths; }
     /// Throws InputError if a special token that networks need is missing, and names it.
     void require_special_pieces() const;
-    /// Number of bases of a token, 0 for special tokens.
+    /// Number of bases of a token, 0 for special tokens, 1 for overlapping k-mers.
     std::int32_t piece_length(std::int32_t id) const {
         return state_->lengths.at(static_cast<std::size_t>(id));
     }
@@ -65,10 +73,10 @@ public:
     /// What a .model records of its training text: train-tokenizer a TextSketch, SentencePiece's own trainer
     /// paths. Empty if it has none.
     const std::string& trained_on() const { return state_->model.input; }
-    /// "tokenizer.model" or "tokenizer.json".
-    const char* file_name() const {
-        return state_->model.pieces.empty() ? "tokenizer.json" : "tokenizer.model";
-    }
+    /// "tokenizer.model", "tokenizer.json" or "vocab.txt".
+    const char* file_name() const { return state_->file_name; }
+    /// The content of tokenizer_config.json that belongs to the file.
+    Json config_json(std::int64_t max_length) const;
     /// The .vocab file that belongs to a .model, as spm_export_vocab writes it: piece, tab, score, one per
     /// line.
     std::string vocabulary_text() const;
@@ -78,6 +86,7 @@ private:
         State(SentencePieceModel&& read, std::string&& serialized, const std::filesystem::path& origin);
         State(const HfTokenizer& read, std::string&& serialized);
         State(const KmerEncoder& cut, std::string&& serialized);
+        State(const VocabularyTokenizer& read, std::string&& serialized);
         void add(const std::string& text, std::size_t length);
 
         SentencePieceModel model;  // of a .model, else empty
@@ -87,6 +96,10 @@ private:
         std::vector<std::string> pieces;    // by id
         std::vector<std::int32_t> lengths;  // by id
         std::vector<bool> has_n;            // by id
+        const char* file_name = "tokenizer.json";
+        bool has_fixed_lengths = true;
+        std::size_t overlapping = 0;  // the length of k-mers that overlap
+        Json config;                  // of a vocab.txt
     };
     explicit DnaTokenizer(std::shared_ptr<const State> state) : state_(std::move(state)) {}
     std::shared_ptr<const State> state_;

@@ -227,7 +227,8 @@ fs::path find_model(const fs::path& path) {
     std::error_code error;
     if (fs::is_regular_file(path, error)) return path;
     for (const fs::path& folder : {path, path / "model"})
-        if (fs::exists(folder / "config.json", error)) return folder;
+        if (fs::exists(folder / "config.json", error) || fs::exists(folder / "adapter_config.json", error))
+            return folder;
     const CheckpointStore store(path, 1);
     const std::vector<std::int64_t> steps = store.steps();
     if (steps.empty()) {

@@ -179,11 +179,34 @@ DOCTEST_TEST_CASE("weights: a folder without weights says what is missing, and w
     const TempDir folder;
     DOCTEST_CHECK(message_of<InputError>([&] { read_weights(folder.path()); }) ==
                   (folder / "model.safetensors").string() + ": no such file");
-    write_file(folder / "pytorch_model.bin", "PK");
+    write_file(folder / "pytorch_model.bin", "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.");
     DOCTEST_CHECK(
         message_of<InputError>([&] { read_weights(folder.path()); }) ==
-        folder.path().string() +
-            ": holds only pytorch_model.bin; scripts/convert-checkpoint makes model.safetensors of it");
+        (folder / "pytorch_model.bin").string() +
+            ": was saved by a PyTorch older than 1.6; save it anew: torch.save(torch.load(...), ...)");
+}
+
+DOCTEST_TEST_CASE("weights: pytorch_model.bin and its parts are read, whatever views their tensors are") {
+    const TempDir folder;
+    const std::filesystem::path file = bigbird::testing::test_data("encoders/pytorch_model.bin");
+    std::filesystem::copy_file(file, folder / "pytorch_model.bin");
+    const at::Tensor matrix = at::arange(12, at::kFloat).view({3, 4});
+    const auto check = [&] {
+        const TensorMap tensors = read_weights(folder.path());
+        DOCTEST_REQUIRE(tensors.size() == 7);
+        DOCTEST_CHECK(at::equal(tensors.at("matrix"), matrix));
+        DOCTEST_CHECK(at::equal(tensors.at("part"), matrix.narrow(0, 1, 2)));
+        DOCTEST_CHECK(at::equal(tensors.at("turned"), matrix.t()));
+        DOCTEST_CHECK(at::equal(tensors.at("half"), matrix.to(at::kHalf)));
+        DOCTEST_CHECK(at::equal(tensors.at("bfloat"), matrix.to(at::kBFloat16)));
+        DOCTEST_CHECK(at::equal(tensors.at("ids"), at::arange(3)));
+        DOCTEST_CHECK(at::equal(tensors.at("x.LayerNorm.weight"), at::ones({2})));
+        DOCTEST_CHECK(weights_checksum(folder.path()) == bigbird::sha256_of_file(file));
+    };
+    check();
+    std::filesystem::rename(folder / "pytorch_model.bin", folder / "part-1.bin");
+    write_file(folder / "pytorch_model.bin.index.json", R"({"weight_map":{"matrix":"part-1.bin"}})");
+    check();
 }
 
 DOCTEST_TEST_CASE("weights: links to themselves are input errors, of the file and of its index") {

@@ -51,7 +51,9 @@ Document DocumentReader::fetch(const std::vector<Row>& rows) const {
 bool DocumentReader::next_line() {
     while (input_.next(line_)) {
         if (form_ == Form::unknown && !line_.empty() && line_.front() != '#') {
-            form_ = line_.find('\t') == std::string::npos ? Form::text : Form::coordinates;
+            form_ = line_.front() == '>'                    ? Form::fasta
+                    : line_.find('\t') == std::string::npos ? Form::text
+                                                            : Form::coordinates;
             if (form_ == Form::coordinates && genome_ == nullptr) {
                 fail(
                     "holds coordinates, not sequence; give the genome that they point into with "
@@ -78,6 +80,21 @@ std::optional<Document> DocumentReader::next_text(std::string first, std::size_t
         if (document.sentences.size() == most_sentences) return document;
     } while (next_line());
     return document.sentences.empty() ? std::nullopt : std::optional(std::move(document));
+}
+
+std::optional<Document> DocumentReader::next_record() {
+    constexpr std::size_t longest_sentence = std::size_t{1} << 20;  // so that memory stays small
+    std::string dna;
+    do {
+        if (line_.starts_with('>')) {
+            if (!dna.empty()) break;
+            continue;
+        }
+        expect_sequence_line(line_, input_.path(), input_.line_number());
+        genome::normalise(line_, letter_case_);
+        dna += line_;
+    } while (dna.size() < longest_sentence && next_line());
+    return dna.empty() ? std::nullopt : std::optional(Document{{std::move(dna)}});
 }
 
 DocumentReader::Row DocumentReader::parse_row() const {
@@ -143,6 +160,7 @@ DocumentReader::DocumentReader(const std::filesystem::path& path, const genome::
 
 std::optional<Document> DocumentReader::next(std::size_t most_sentences) {
     if (!ahead_ && !next_line()) return std::nullopt;
+    if (form_ == Form::fasta) return next_record();
     return form_ == Form::text ? next_text(std::move(line_), most_sentences) : next_coordinates();
 }
 

@@ -22,6 +22,7 @@ struct Document {
 /// content. The first line shows the form:
 /// - text: one sentence per line, one or more blank lines between documents; only letters, normalized on
 ///   reading.
+/// - FASTA: each record is a document of one sentence, longer ones several of a megabase.
 /// - coordinates: BED6: contig, start, end, document, sentence, strand. Consecutive rows with the same
 ///   document make a document; "-" is read from the other strand; lines that begin with # are skipped.
 /// Not thread-safe.
@@ -42,7 +43,7 @@ public:
     std::int64_t total_bytes() const { return input_.total_bytes(); }
 
 private:
-    enum class Form { unknown, text, coordinates };
+    enum class Form { unknown, text, fasta, coordinates };
     struct Row {
         genome::Interval where;
         std::int64_t document = 0, sentence = 0;
@@ -51,6 +52,7 @@ private:
     [[noreturn]] void fail(const std::string& what) const;
     bool next_line();
     std::optional<Document> next_text(std::string first, std::size_t most_sentences);
+    std::optional<Document> next_record();
     Row parse_row() const;
     Document fetch(const std::vector<Row>& rows) const;
     std::optional<Document> next_coordinates();

@@ -76,7 +76,7 @@ ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokeniz
       spec_(spec) {
     spec_.validate();
     tokenizer_.require_special_pieces();
-    room_ = spec_.sequence_length - (spec_.nsp ? 3 : 2);
+    room_ = spec_.sequence_length - tokenizer_.frame() - (spec_.nsp ? 1 : 0);
     pack(room_);
     if (spec_.nsp && stretches() < 2)
         pack(1);  // too little for two full windows: padding is better than no pairs
@@ -234,7 +234,7 @@ Example ExampleSource::get(std::int64_t index) const {
     } else {
         corpus_.append_marked(whole.begin, whole.end, example.ids);
     }
-    example.ids.push_back(special_.sep);
+    if (special_.sep >= 0) example.ids.push_back(special_.sep);
     example.types.resize(example.ids.size(), spec_.nsp ? 1 : 0);
     const std::int32_t vocabulary = tokenizer_.vocab_size();
     std::vector<bool> is_repeat;
@@ -243,7 +243,8 @@ Example ExampleSource::get(std::int64_t index) const {
         id %= vocabulary;
     }
     mask(example, rng);
-    const std::int64_t behind = std::ssize(example.ids) - 1 - second.size();  // the first token of the second
+    const std::int64_t behind =
+        std::ssize(example.ids) + 1 - tokenizer_.frame() - second.size();  // the first token of the second
     for (const std::int32_t position : example.masked_positions) {
         example.masked_tokens.push_back(position < behind ? whole.begin + position - 1
                                                           : second.begin + position - behind);

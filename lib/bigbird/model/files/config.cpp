@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/files/config_keys.hpp"
+#include "bigbird/model/files/weight_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -264,7 +265,7 @@ void BigBirdConfig::validate() const {
     require(pad_token_id >= 0 && pad_token_id < vocab_size, "pad_token_id must lie within the vocabulary");
     require(num_labels >= 0, "num_labels must not be negative");
     require(classifier_head == "classification" || classifier_head == "linear" || classifier_head == "bins" ||
-                classifier_head == "tokens",
+                classifier_head == "tokens" || classifier_head == "prediction" || classifier_head == "probe",
             "classifier_head must be classification, linear, bins or tokens, not '" + classifier_head + "'");
     require_rotary(form, hidden_size / num_attention_heads);
     require(form.embedding_convolution == 0 ||
@@ -273,12 +274,14 @@ void BigBirdConfig::validate() const {
                 std::to_string(form.embedding_convolution));
     require(extra.is_object(), "bigbird_dna must be an object");
     pattern.validate();
-    require(longformer || pattern.block_size <= max_position_embeddings,
+    require(longformer || is_published() || pattern.block_size <= max_position_embeddings,
             "block_size " + std::to_string(pattern.block_size) + " is above max_position_embeddings " +
                 std::to_string(max_position_embeddings));
     require(extra_global_tokens >= 0, "num_extra_global_tokens must not be negative");
     if (performer) performer->validate();
     require_longformer(*this);
+    require(!form.published.counted_positions || pad_token_id + 1 < max_position_embeddings,
+            "max_position_embeddings must be at least pad_token_id + 2, as positions begin behind it");
     require(!performer || (!pattern.full && pattern.kind == PatternKind::bigbird && extra_global_tokens == 0),
             "attention_type performer has neither an attention_pattern nor num_extra_global_tokens");
     const int filled = blocks_filled(extra_global_tokens, pattern.block_size);
@@ -297,7 +300,8 @@ Json performer_json(const attention::FeatureSpec& spec) {
 }
 
 std::int64_t BigBirdConfig::positions() const {
-    return longformer ? max_position_embeddings - pad_token_id - 1 : max_position_embeddings;
+    const bool counted = longformer || form.published.counted_positions;
+    return counted ? max_position_embeddings - pad_token_id - 1 : max_position_embeddings;
 }
 
 std::int64_t BigBirdConfig::front_tokens() const {
@@ -346,6 +350,13 @@ BigBirdConfig preset(const std::string& name) {
     return config;
 }
 
+BigBirdConfig config_of_folder(const std::filesystem::path& directory) {
+    const std::filesystem::path where = directory / "config.json";
+    const Json json = read_json(where);
+    return is_own_config(json) || !json.is_object() ? config_from_json(json, where)
+                                                    : published_config(json, weight_shapes(directory), where);
+}
+
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where) {
     const Keys keys(json, where);
     const bool is_longformer = read_model_type(keys, where) == "longformer";
@@ -362,6 +373,7 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     keys("pad_token_id", config.pad_token_id);
     keys("block_size", config.pattern.block_size);
     each_of_form(config.form, keys);
+    config.form.published = read_published_form(keys);
     keys("rope_theta", config.form.rotary.theta);
     read_rope_scaling(keys, where, config.form.rotary);
     read_attention_type(keys, is_longformer, config);
@@ -406,6 +418,11 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
     if (is_own) {
         each_of_form(config.form, write);
         write_rotary(config.form.rotary, json);
+        write_published_form(config.form.published, json);
+        if (config.is_published())
+            for (const char* of_ours :
+                 {"bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id"})
+                json.erase(of_ours);
     }
     if (config.performer) json["performer"] = performer_json(*config.performer);
     if (config.pattern.kind == PatternKind::longformer) each_of_windows(config.pattern, write);

@@ -6,6 +6,7 @@
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/files/longformer.hpp"
+#include "bigbird/model/files/published.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -63,6 +64,7 @@ struct EncoderForm {
     Initialization initialization = Initialization::normal;
     /// Width of a convolution over the embeddings after their norm, separate for each feature; 0: none.
     std::int64_t embedding_convolution = 0;
+    PublishedForm published = {};  ///< what else encoders of other families have
     bool operator==(const EncoderForm&) const = default;
     /// Whether transformers' big_bird computes the same.
     bool is_big_bird() const { return *this == EncoderForm{}; }
@@ -71,8 +73,8 @@ struct EncoderForm {
 /// The keys and defaults of a Hugging Face `big_bird` config.json, with our additions (random_blocks_source,
 /// random_blocks_seed, …), or of a `longformer`'s (longformer.hpp). If the form is not BERT's, or attention
 /// is a Performer's, the model_type is `bigbird_dna`. The keys norm, position_embedding_type, feed_forward,
-/// initialization and embedding_convolution then give the form; rotary positions have rope_theta and
-/// rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
+/// initialization, embedding_convolution and published_form then give the form; rotary positions have
+/// rope_theta and rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
 struct BigBirdConfig {
     std::int64_t vocab_size = 32'000;
     std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
@@ -107,8 +109,9 @@ struct BigBirdConfig {
     Json extra = Json::object();
 
     /// The longest sequence: max_position_embeddings, without a Longformer's first pad_token_id + 1, which
-    /// are not usable.
+    /// are not usable; nor are they where a published form counts positions.
     std::int64_t positions() const;
+    bool is_published() const { return !form.published.family.empty(); }
     /// Tokens in front of a sequence inside the network: full blocks.
     std::int64_t front_tokens() const;
     /// Throws ConfigError naming the key.
@@ -122,6 +125,10 @@ struct BigBirdConfig {
 /// global tokens, blocks of 84, no random ones, 4,116 positions (49 blocks). Throws ConfigError listing the
 /// names.
 BigBirdConfig preset(const std::string& name);
+
+/// Reads a folder's config.json and, if others published it (published.hpp), the names and shapes of its
+/// weights. Throws InputError.
+BigBirdConfig config_of_folder(const std::filesystem::path& directory);
 
 /// Reads config.json's content. Without random_blocks_source, the model is from transformers and means `hf`;
 /// but with num_extra_global_tokens, which transformers does not know, it means `uniform`. `where` names the

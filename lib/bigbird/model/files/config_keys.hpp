@@ -69,12 +69,16 @@ public:
     }
     /// The keys of the object under `key`. Only keys in `known` are allowed.
     Keys inside(const char* key, std::initializer_list<std::string_view> known) const {
-        require(json_.at(key).is_object(), key, "an object");
-        const std::string prefix = prefix_ + key + '.';
+        Keys inner = under(key);
         for (const auto& item : json_.at(key).items())
             if (std::ranges::find(known, item.key()) == known.end())
-                throw InputError("key '" + prefix + item.key() + "' is unknown", where_);
-        return {json_.at(key), where_, prefix};
+                throw InputError("key '" + inner.prefix_ + item.key() + "' is unknown", where_);
+        return inner;
+    }
+    /// The same, whatever its keys.
+    Keys under(const char* key) const {
+        require(json_.at(key).is_object(), key, "an object");
+        return {json_.at(key), where_, prefix_ + key + '.'};
     }
 
 private:

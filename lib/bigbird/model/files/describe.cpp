@@ -7,6 +7,8 @@
 #include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/model/files/config.hpp"
 #include "bigbird/model/files/safetensors_header.hpp"
+#include "bigbird/model/files/weight_files.hpp"
+#include "bigbird/networks/files/torch_file.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <spdlog/fmt/fmt.h>
@@ -60,17 +62,52 @@ void check_file(const fs::path& file, std::int64_t& numbers, std::string& findin
     }
 }
 
-Json describe_weights(const fs::path& file) {
+struct WeightCounts {
+    std::size_t tensors = 0;
     std::int64_t parameters = 0;
-    std::set<std::string> types;
-    const SafetensorsHeader header = read_safetensors_header(file);
-    for (const auto& [name, entry] : header.tensors) {
-        parameters += entry.elements();
-        types.insert(entry.type);
+    std::set<std::string> types{};
+
+    template <typename Tensors>
+    void add(const Tensors& all) {
+        for (const auto& [name, tensor] : all) {
+            ++tensors;
+            parameters += tensor.elements();
+            types.insert(tensor.type);
+        }
     }
-    return {{"file", file.filename().string()}, {"tensors", header.tensors.size()},
-            {"parameters", parameters},         {"type", fmt::format("{}", fmt::join(types, ", "))},
+};
+
+void count_weights(const fs::path& file, WeightCounts& counts) {
+    if (is_torch_file(file))
+        counts.add(networks::TorchFile(file).tensors());
+    else
+        counts.add(read_safetensors_header(file).tensors);
+}
+
+Json describe_weights(const fs::path& file) {
+    WeightCounts counts;
+    count_weights(file, counts);
+    return {{"file", file.filename().string()}, {"tensors", counts.tensors},
+            {"parameters", counts.parameters},  {"type", fmt::format("{}", fmt::join(counts.types, ", "))},
             {"bytes", fs::file_size(file)},     {"sha256", sha256_of_file(file)}};
+}
+
+/// Of all files of a folder.
+Json describe_all_weights(const fs::path& directory) {
+    const std::vector<std::string> files = weight_files(directory);
+    if (files.size() == 1) return describe_weights(directory / files.front());
+    WeightCounts counts;
+    std::uintmax_t bytes = 0;
+    for (const std::string& file : files) {
+        count_weights(directory / file, counts);
+        bytes += fs::file_size(directory / file);
+    }
+    return {{"files", fmt::format("{}", fmt::join(files, ", "))},
+            {"tensors", counts.tensors},
+            {"parameters", counts.parameters},
+            {"type", fmt::format("{}", fmt::join(counts.types, ", "))},
+            {"bytes", bytes},
+            {"sha256", weights_checksum(directory)}};
 }
 
 std::string type_of(const tokenizer::DnaTokenizer& tokenizer) {
@@ -129,6 +166,13 @@ Json describe_attention(const BigBirdConfig& config) {
         return json;
     }
     if (config.longformer) return describe_longformer(config);
+    const PublishedForm& form = config.form.published;
+    if (form.alibi) return {{"type", "full, with ALiBi"}};
+    if (!form.windowed_layers.empty()) {
+        return {{"type", fmt::format("full; in {} of {} layers windows", form.windowed_layers.size(),
+                                     config.num_hidden_layers)},
+                {"window_tokens_each_side", form.window}};
+    }
     const attention::PatternSpec& pattern = config.pattern;
     if (pattern.full) return {{"type", "full"}};
     if (pattern.kind == attention::PatternKind::longformer) {
@@ -180,24 +224,25 @@ Json describe_model(const fs::path& directory) {
     const Json type = file.is_object() ? file.value("model_type", Json()) : Json();
     if (type.is_string() && type.get<std::string>().starts_with("bigbird_dna_"))
         return describe_baseline(directory, file);
-    const BigBirdConfig config = config_from_json(file, directory / "config.json");
-    Json json = {{"kind", "model"},
-                 {"architecture", architecture_of(file)},
-                 {"layers", config.num_hidden_layers},
+    const BigBirdConfig config = config_of_folder(directory);
+    Json json = {{"kind", "model"}, {"architecture", architecture_of(file)}};
+    if (config.is_published())
+        json["form"] = std::string(title_of_family(config.form.published.family)) +
+                       (is_own_config(file) ? "" : ", as its weights show");
+    json.update({{"layers", config.num_hidden_layers},
                  {"hidden_size", config.hidden_size},
                  {"heads", config.num_attention_heads},
                  {"intermediate_size", config.intermediate_size},
                  {"activation", config.hidden_act},
                  {"positions", config.positions()},
-                 {"vocab_size", config.vocab_size}};
+                 {"vocab_size", config.vocab_size}});
     if (config.num_labels > 0) {
         json["labels"] = config.num_labels;
         json["head"] = config.classifier_head;
     }
     json["attention"] = describe_attention(config);
-    if (is_there(directory / "model.safetensors"))
-        json["weights"] = describe_weights(directory / "model.safetensors");
-    for (const char* name : {"tokenizer.model", "tokenizer.json"})
+    if (is_there(weight_file(directory))) json["weights"] = describe_all_weights(directory);
+    for (const char* name : {"tokenizer.model", "tokenizer.json", "vocab.txt"})
         if (!json.contains("tokenizer") && is_there(directory / name))
             json["tokenizer"] = describe_tokenizer(directory / name);
     if (fs::is_directory(directory / "training_state"))

@@ -33,7 +33,7 @@ void write_config(Json config, const std::filesystem::path& directory) {
     const std::string module(
         std::string_view(python_file).substr(0, std::string_view(python_file).rfind('.')));
     for (const DoorClass& each : classes)
-        if (config.value("model_type", "") == each.model_type)
+        if (config.value("model_type", "") == each.model_type && !config.contains("published_form"))
             config["auto_map"][std::string(each.general)] = module + "." + std::string(each.own);
     write_json(directory / "config.json", config, Overwrite::allow);
     if (!config.contains("auto_map")) return;

@@ -26,7 +26,8 @@ struct DropoutSite {
         attention_output,
         output,
         classifier_input,
-        classifier_middle
+        classifier_middle,
+        adapter
     };
     Place place;
     std::int64_t layer = 0;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace bigbird::model {
 
@@ -164,24 +165,56 @@ LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
     if (with_bias) bias = register_parameter("bias", at::zeros({out}));
 }
 
+void LinearImpl::adapt(const LoraForm& form, const at::Tensor& a, std::int64_t site) {
+    BIGBIRD_EXPECTS(a.size(0) == form.rank && a.size(1) == weight.size(1), "A has rank rows");
+    lora_a = register_parameter("lora_A", a);
+    lora_b = register_parameter(
+        "lora_B", at::zeros({weight.size(0), form.rank}, weight.options().requires_grad(false)));
+    lora_ = form;
+    site_ = site;
+}
+
+at::Tensor LinearImpl::merged_weight() const {
+    return is_adapted() ? weight + at::mm(lora_b, lora_a) * lora_.scale() : weight;
+}
+
 at::Tensor LinearImpl::forward(const at::Tensor& x) const {
-    return linear(x, weight, bias);
+    const at::Tensor y = linear(x, weight, bias);
+    if (!is_adapted()) return y;
+    const DropoutKey* const key = LoraDropout::current();
+    const bool drops = is_training() && lora_.dropout > 0 && key != nullptr;
+    const at::Tensor in = drops ? dropout(x, lora_.dropout, *key, {DropoutSite::Place::adapter, site_}) : x;
+    const at::Tensor none;
+    return y + linear(linear(in, lora_a, none), lora_b, none) * lora_.scale();
 }
 
 at::Tensor LinearImpl::forward_and_activate(const at::Tensor& x, const std::string& activation) const {
-    return has_onednn_linear(x) && !has_single_rows(x) ? onednn_linear(x, weight, bias, activation)
-                                                       : model::activation(activation, forward(x));
+    return has_onednn_linear(x) && !has_single_rows(x) && !is_adapted()
+               ? onednn_linear(x, weight, bias, activation)
+               : model::activation(activation, forward(x));
 }
 
 at::Tensor LinearImpl::forward_and_add(const at::Tensor& x, const at::Tensor& other) const {
-    if (has_onednn_linear(x) && !has_single_rows(x)) return onednn_linear_add(x, weight, bias, other);
+    if (has_onednn_linear(x) && !has_single_rows(x) && !is_adapted())
+        return onednn_linear_add(x, weight, bias, other);
     const at::Tensor y = forward(x);
     return at::GradMode::is_enabled() ? y + other : y.add_(other);
 }
 
-LayerNormImpl::LayerNormImpl(std::int64_t size, double norm_epsilon) : epsilon(norm_epsilon) {
+LoraDropout::LoraDropout(const DropoutKey& key) : before_(std::exchange(current(), &key)) {}
+
+LoraDropout::~LoraDropout() {
+    current() = before_;
+}
+
+const DropoutKey*& LoraDropout::current() {
+    thread_local const DropoutKey* key = nullptr;
+    return key;
+}
+
+LayerNormImpl::LayerNormImpl(std::int64_t size, double norm_epsilon, bool with_bias) : epsilon(norm_epsilon) {
     weight = register_parameter("weight", at::ones({size}));
-    bias = register_parameter("bias", at::zeros({size}));
+    if (with_bias) bias = register_parameter("bias", at::zeros({size}));
 }
 
 at::Tensor LayerNormImpl::forward(const at::Tensor& x) const {

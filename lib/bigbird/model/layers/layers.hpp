@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bigbird/model/files/config.hpp"
+#include "bigbird/model/layers/dropout.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -40,23 +41,56 @@ at::Tensor gelu_tanh(const at::Tensor& x);
 /// of a sample of (batch, length, in) does not depend on its index, to the last bit.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
+/// Low-rank adaptation (Hu and others 2022): instead of a weight W, a change of it is trained, (alpha / rank)
+/// B A. `dropout`: of what A reads.
+struct LoraForm {
+    std::int64_t rank = 0;  ///< 0: none
+    double alpha = 0, dropout = 0;
+
+    double scale() const { return alpha / static_cast<double>(rank); }
+};
+
 /// y = x W^T + b. weight (out, in), bias (out).
 class LinearImpl : public torch::nn::Module {
 public:
     LinearImpl(std::int64_t in, std::int64_t out, bool with_bias = true);
+    /// Adds the parameters lora_A, (rank, in), and lora_B, (out, rank), which is 0. `site` distinguishes the
+    /// dropout masks of layers.
+    void adapt(const LoraForm& form, const at::Tensor& a, std::int64_t site);
+    bool is_adapted() const { return lora_a.defined(); }
+    /// weight, with the change by lora_A and lora_B, if there is one.
+    at::Tensor merged_weight() const;
     at::Tensor forward(const at::Tensor& x) const;  // (…, in) -> (…, out)
     /// activation(forward(x)), and forward(x) + other; in one pass where oneDNN can (onednn_linear.hpp).
     at::Tensor forward_and_activate(const at::Tensor& x, const std::string& activation) const;
     at::Tensor forward_and_add(const at::Tensor& x, const at::Tensor& other) const;
 
-    at::Tensor weight, bias;
+    at::Tensor weight, bias, lora_a, lora_b;
+
+private:
+    LoraForm lora_;
+    std::int64_t site_ = 0;
 };
 TORCH_MODULE(Linear);
 
-/// weight and bias (size).
+/// While an object exists, adapted layers on this thread drop what A reads by this key.
+class LoraDropout {
+public:
+    explicit LoraDropout(const DropoutKey& key);
+    ~LoraDropout();
+    LoraDropout(const LoraDropout&) = delete;
+    LoraDropout& operator=(const LoraDropout&) = delete;
+
+    static const DropoutKey*& current();
+
+private:
+    const DropoutKey* before_;
+};
+
+/// weight and bias (size); without a bias, bias is undefined.
 class LayerNormImpl : public torch::nn::Module {
 public:
-    LayerNormImpl(std::int64_t size, double norm_epsilon);
+    LayerNormImpl(std::int64_t size, double norm_epsilon, bool with_bias = true);
     at::Tensor forward(const at::Tensor& x) const;  // (…, size), same shape
 
     at::Tensor weight, bias;

@@ -123,8 +123,10 @@ private:
                 at::Tensor& vector = vectors[group[row]];
                 if (spec_.pooling == EmbedPooling::cls) {
                     vector = one.slice(0, 0, 1);
+                } else if (spec_.pooling == EmbedPooling::mean_special) {
+                    vector = one.slice(0, 0, tokens).mean(0, true);
                 } else {
-                    vector = one.slice(0, 1, tokens - 1);  // without [CLS] and [SEP]
+                    vector = one.slice(0, 1, tokens + 1 - tokenizer_.frame());  // without [CLS] and [SEP]
                     if (spec_.pooling == EmbedPooling::mean) vector = vector.mean(0, true);
                 }
                 vector = vector.contiguous();
@@ -135,7 +137,8 @@ private:
     std::vector<RowVectors::Token> tokens_of(const EncodedWindow& window) const {
         const std::vector<TokenSpan> spans = token_spans(window, tokenizer_);
         std::vector<RowVectors::Token> tokens;
-        for (std::size_t i = 1; i + 1 < spans.size(); ++i)
+        const std::size_t behind = spans.size() + 1 - static_cast<std::size_t>(tokenizer_.frame());
+        for (std::size_t i = 1; i < behind; ++i)
             tokens.push_back({spans[i].begin, spans[i].end, tokenizer_.piece(window.ids[i])});
         return tokens;
     }

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace bigbird::tasks {
 
@@ -106,6 +107,21 @@ Common common_of(const Ids& a, const Ids& b) {
     return common;
 }
 
+/// The tokens of both alleles; none if they cannot be compared. Nucleotide Transformer cuts k-mers from the
+/// left: up to 5 bases are left out there, so that one token differs. Indels shift all tokens behind them.
+std::pair<Ids, Ids> ids_of(std::string_view ref, std::string_view alt,
+                           const tokenizer::DnaTokenizer& tokenizer) {
+    constexpr std::size_t bases = 6;
+    const bool grid = tokenizer.frame() == 1;
+    for (std::size_t skipped = 0; skipped < std::min({ref.size(), alt.size(), grid ? bases : 1}); ++skipped) {
+        Ids a = tokenizer.encode(ref.substr(skipped)), b = tokenizer.encode(alt.substr(skipped));
+        const Common common = common_of(a, b);
+        if (!grid || a == b || (a.size() == b.size() && common.before + common.behind + 1 == a.size()))
+            return {std::move(a), std::move(b)};
+    }
+    return {};
+}
+
 /// Makes the query: [CLS], context, masked tokens, context, [SEP], with as much context as fits.
 MaskedScorer::Query query_of(const Ids& ids, const Common& common, std::size_t left, std::size_t right,
                              const tokenizer::SpecialIds& special) {
@@ -114,7 +130,7 @@ MaskedScorer::Query query_of(const Ids& ids, const Common& common, std::size_t l
     MaskedScorer::Query query;
     query.input.ids.push_back(special.cls);
     query.input.ids.insert(query.input.ids.end(), ids.begin() + begin, ids.begin() + end);
-    query.input.ids.push_back(special.sep);
+    if (special.sep >= 0) query.input.ids.push_back(special.sep);
     query.first_masked = static_cast<std::int64_t>(left) + 1;
     const std::size_t count = ids.size() - common.before - common.behind;
     const auto first = query.input.ids.begin() + query.first_masked;
@@ -141,11 +157,11 @@ std::vector<MaskedScorer::Query> MaskedScorer::queries_of(std::string_view ref, 
         return first == std::string_view::npos ? std::string_view()
                                                : dna.substr(first, dna.find_last_not_of('N') - first + 1);
     };
-    const Ids ref_ids = tokenizer_.encode(trimmed(ref)), alt_ids = tokenizer_.encode(trimmed(alt));
+    const auto [ref_ids, alt_ids] = ids_of(trimmed(ref), trimmed(alt), tokenizer_);
     if (ref_ids.empty() || alt_ids.empty() || ref_ids == alt_ids) return {};
     const Common common = common_of(ref_ids, alt_ids);
     const std::size_t middle = std::max(ref_ids.size(), alt_ids.size()) - common.before - common.behind;
-    const auto most = static_cast<std::size_t>(max_tokens_ - 2);
+    const auto most = static_cast<std::size_t>(max_tokens_ - tokenizer_.frame());
     if (middle > most) return {};
     const std::size_t room = most - middle;
     std::size_t left = std::min(common.before, room / 2);

@@ -116,7 +116,8 @@ struct MaskedScore {
 /// beginning and the end are kept. The tokens between cover the alleles and the bases around them; they are
 /// all masked at once. An allele's score is the sum of the log probabilities of its masked tokens, or with
 /// Strands::average the mean of both strands. Returns nullopt for pairs with equal tokens, for pairs that are
-/// only N, and for alleles with more tokens than the network has positions. Sequences with more tokens than
+/// only N, for alleles with more tokens than the network has positions, and for alleles that change more than
+/// one of Nucleotide Transformer's k-mers. Sequences with more tokens than
 /// the network has positions keep the tokens around the alleles. One thread at a time.
 class MaskedScorer {
 public:

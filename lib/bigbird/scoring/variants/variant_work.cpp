@@ -57,8 +57,15 @@ std::unique_ptr<VariantScorer> open_scorer(const EffectSpec& spec, const genome:
             task_scorer(std::move(models), spec.labels, strands, spec.scorer, spec.bins, job.batch_tokens);
     } else {
         require_pretrained_fit(spec);
-        MaskedScorer masked(model::load_pretraining_model(first, job.device),
-                            model::read_tokenizer(first, model::read_config(first)), strands, job);
+        tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(first, model::read_config(first));
+        if (warns && tokenizer.frame() == 1)
+            log_warning(
+                "{}: its tokens are k-mers, cut from the left. Only substitutions within one token are "
+                "scored; indels, "
+                "which shift all tokens behind them, get the status too_long",
+                first.string());
+        MaskedScorer masked(model::load_pretraining_model(first, job.device), std::move(tokenizer), strands,
+                            job);
         scorer = pretrained_scorer(std::move(masked), spec.window, model::weights_checksum(first));
     }
     scorer->run.emplace_back("window", std::to_string(scorer->window));

@@ -4,7 +4,9 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/version.hpp"
 #include "bigbird/core/words.hpp"
+#include "bigbird/model/files/config.hpp"
 #include "bigbird/networks/files/profile_folder.hpp"
 
 #include <algorithm>
@@ -42,6 +44,49 @@ evaluation::Calibration calibration_from(const Json& json) {
     return calibration;
 }
 
+/// The name of a class in transformers' config.json.
+std::string class_name(const Json& config, std::int64_t index) {
+    const Json names = config.value("id2label", Json());
+    const std::string number = std::to_string(index);
+    if (names.is_object() && names.contains(number) && names.at(number).is_string())
+        return names.at(number).get<std::string>();
+    return "LABEL_" + number;
+}
+
+/// Describes a classifier of sequences that transformers fine-tuned; null for other folders.
+Json published_task(const fs::path& directory, const Json& config) {
+    const model::BigBirdConfig read = model::config_of_folder(directory);
+    if (read.num_labels < 1) return {};
+    const std::string problem = config.value("problem_type", Json()).is_string()
+                                    ? config.at("problem_type").get<std::string>()
+                                : read.num_labels == 1 ? "regression"
+                                                       : "single_label_classification";
+    const bool numbers = problem == "regression", classes = problem == "single_label_classification";
+    const bool mean =
+        config.value("classifier_pooling", Json("cls")) == "mean" && config.contains("classifier_pooling");
+    constexpr std::int64_t bases_per_token = 8;  // a token of most models has fewer
+    return {{"format", format_version},
+            {"version", std::string(version())},
+            {"link", numbers   ? "identity"
+                     : classes ? "softmax"
+                               : "logistic"},
+            {"task", "sequences"},
+            {"target", numbers   ? "numbers"
+                       : classes ? "classes"
+                                 : "labels"},
+            {"window", "0:" + std::to_string(bases_per_token * read.positions())},
+            {"pooling", mean ? "mean" : "cls"},
+            {"contigs", Json::array()},
+            {"training", Json::object()}};
+}
+
+rows::LabelTable published_labels(const Json& config, std::int64_t count) {
+    std::vector<rows::Label> labels;
+    for (std::int64_t i = 0; i < count; ++i)
+        labels.push_back({.name = class_name(config, i)});
+    return rows::LabelTable(std::move(labels));
+}
+
 }  // namespace
 
 Json task_description(const fs::path& directory) {
@@ -50,7 +95,10 @@ Json task_description(const fs::path& directory) {
             .at("bigbird_dna")
             .at("task_model");
     }
+    if (is_there(directory / "adapter_config.json") && !is_there(directory / "config.json")) return {};
     const Json config = read_json(directory / "config.json");
+    if (config.is_object() && !model::is_own_config(config) && config.contains("architectures"))
+        return published_task(directory, config);
     const Json ours = config.is_object() ? config.value("bigbird_dna", Json::object()) : Json::object();
     return ours.is_object() ? ours.value("task_model", Json()) : Json();
 }
@@ -70,6 +118,8 @@ LinkFunction link_in(const Json& task) {
 
 std::int64_t outputs_in(const fs::path& directory) {
     const Json config = read_json(directory / "config.json");
+    if (config.is_object() && !model::is_own_config(config))
+        return model::config_of_folder(directory).num_labels;
     const Json outputs = config.is_object() ? config.value("num_labels", Json()) : Json();
     if (!outputs.is_number_integer()) throw InputError("lacks num_labels", directory / "config.json");
     return outputs.get<std::int64_t>();
@@ -130,7 +180,10 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
 TaskFiles read_task_files(const fs::path& directory, std::int64_t outputs, LinkFunction link) {
     const fs::path file = directory / "labels.tsv";
     refuse_named_pipe(file);
-    TaskFiles files{rows::LabelTable::read(file), std::nullopt};
+    const Json config = read_json(directory / "config.json");
+    TaskFiles files{is_there(file) || model::is_own_config(config) ? rows::LabelTable::read(file)
+                                                                   : published_labels(config, outputs),
+                    std::nullopt};
     const std::size_t labels = files.labels.size();
     if (static_cast<std::int64_t>(labels) != outputs) {
         throw InputError("has " + counted(labels, "label") + ", but the network gives " +

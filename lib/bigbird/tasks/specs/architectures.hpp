@@ -56,16 +56,16 @@ struct Architecture {
 inline constexpr std::string_view bigbird_name = "bigbird", bins_name = "bigbird-bins",
                                   sequence_name = "bigbird-sequence", deepromoter_name = "deepromoter",
                                   kmer_ridge_name = "kmer-ridge", kmer_logistic_name = "kmer-logistic",
-                                  gkm_svm_name = "gkm-svm";
+                                  gkm_svm_name = "gkm-svm", probe_name = "probe";
 
-inline constexpr std::array<Architecture, 12> architectures{
+inline constexpr std::array<Architecture, 13> architectures{
     {{bigbird_name,
       "",
       Reads::tokens,
       Scores::windows,
       Training::steps,
       {true, true, true, false},
-      "--positive-weight --head --dropout --pooling --dtype",
+      "--positive-weight --head --dropout --pooling --dtype --lora --lora-alpha --lora-dropout",
       {0, 0}},
      {bigbird_name,
       "",
@@ -82,9 +82,17 @@ inline constexpr std::array<Architecture, 12> architectures{
       Scores::bases,
       Training::steps,
       {false, false, false, true},
-      "--positive-weight --dropout --dtype",
+      "--positive-weight --dropout --dtype --lora --lora-alpha --lora-dropout",
       {0, 0},
       "tokens"},
+     {probe_name,
+      "",
+      Reads::tokens,
+      Scores::windows,
+      Training::solved,
+      {true, true, true, false},
+      "--pooling --dtype --probe",
+      {0, 0}},
      {bins_name,
       "BigBirdBins",
       Reads::bases,

@@ -20,6 +20,16 @@
 
 namespace bigbird::tasks {
 
+/// Low-rank adaptation of a token model's encoder (model/adapter.hpp).
+struct LoraSpec {
+    std::int64_t rank = 0;  ///< 0: all weights are trained
+    double alpha = 0;       ///< 0: twice the rank
+    double dropout = 0;
+    std::string base{};  ///< the pretrained model's path, which the adapter's file names; set by finetune()
+
+    double alpha_or_default() const { return alpha > 0 ? alpha : 2 * static_cast<double>(rank); }
+};
+
 /// Settings of a training step on labeled windows. Bin models do not use a part of the window.
 struct ClassifierSpec {
     std::int64_t batch_size = 32;  ///< windows per step, of all ranks together
@@ -31,7 +41,13 @@ struct ClassifierSpec {
     bool calibrates = true;         ///< fit a temperature and biases on the validation rows
     std::int64_t batch_tokens = 0;  ///< padded ids that go through the network at once; 0: fits the device
     std::uint64_t seed = 0;
+    LoraSpec lora{};
 };
+
+/// What --architecture probe fits on embeddings. best: standardized features, the penalty with the lowest
+/// loss in a cross-validation on train. geneb: as the benchmark GENEB, features as they are and C = 1.
+enum class ProbeKind : std::uint8_t { best, geneb };
+inline constexpr Choices<ProbeKind, 2> probe_kinds{{{ProbeKind::best, "best"}, {ProbeKind::geneb, "geneb"}}};
 
 /// gkm-svm and kmer-ridge.
 struct LinearSpec {
@@ -134,6 +150,7 @@ struct FinetuneSpec : ClassifierSpec {
     std::string pooling = "cls";    ///< tasks::pooling_choices
     std::optional<double> dropout;  ///< none: the pretrained model's
     LinearSpec linear;
+    ProbeKind probe = ProbeKind::best;
     BinsSpec bins;
     SequenceSpec sequence;
     TokensSpec tokens;

@@ -258,12 +258,14 @@ struct AttributeSpec : LetterSpec {
     void require_tokens_fit() const;
 };
 
-/// Which vectors are written: per row the mean over its tokens, without [CLS] and [SEP]; per row that of
-/// [CLS]; or one per token.
-enum class EmbedPooling : std::uint8_t { mean, cls, token };
+/// Which vectors are written: per row the mean over its tokens, without [CLS] and [SEP] or with them (as
+/// model cards often do); per row that of [CLS]; or one per token.
+enum class EmbedPooling : std::uint8_t { mean, mean_special, cls, token };
 /// The values of embed's --pooling.
-inline constexpr Choices<EmbedPooling, 3> embed_pooling_choices{
-    {{EmbedPooling::mean, "mean"}, {EmbedPooling::cls, "cls"}, {EmbedPooling::token, "token"}}};
+inline constexpr Choices<EmbedPooling, 4> embed_pooling_choices{{{EmbedPooling::mean, "mean"},
+                                                                 {EmbedPooling::mean_special, "mean-special"},
+                                                                 {EmbedPooling::cls, "cls"},
+                                                                 {EmbedPooling::token, "token"}}};
 
 /// Settings of embed.
 struct EmbedSpec : RowsSpec {

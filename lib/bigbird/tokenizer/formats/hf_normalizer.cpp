@@ -10,7 +10,7 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\n\v\f\r", special_letters = "\\^$.|?*+()[]{}";
+constexpr std::string_view special_letters = "\\^$.|?*+()[]{}";
 
 bool is_word_letter(char letter) {
     return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||

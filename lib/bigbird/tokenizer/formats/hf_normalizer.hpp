@@ -16,6 +16,8 @@
 
 namespace bigbird::tokenizer {
 
+inline constexpr std::string_view blanks = " \t\n\v\f\r";
+
 /// The tokens that a tokenizer.json lists beside its model (`add_tokens`). Hugging Face's tokenizers library
 /// cuts them out of a text before its model encodes the text between them.
 struct AddedToken {

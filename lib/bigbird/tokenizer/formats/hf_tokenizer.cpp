@@ -171,7 +171,12 @@ void HfTokenizer::read_splits(const Document& json, const Path& file) {
     if (type == "Sequence")
         for (const Document& part : member(json, "pretokenizers"))
             read_splits(part, file);
-    else if (type == "Split" && text_of(json, "behavior") == "Isolated" && !flag_of(json, "invert"))
+    else if (type == "Whitespace" || type == "WhitespaceSplit") {
+        if (type == "Whitespace")  // runs of letters, and of others that are not blanks
+            splits_.push_back(
+                *TextPattern::regex("[ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_]+"));
+        drops_blanks_ = true;
+    } else if (type == "Split" && text_of(json, "behavior") == "Isolated" && !flag_of(json, "invert"))
         splits_.push_back(pattern_of(member(json, "pattern"), file));
     else
         refuse(file, "has the pre_tokenizer '" + type + "'");
@@ -224,7 +229,15 @@ std::vector<std::string_view> HfTokenizer::split(std::string_view text) const {
         }
         words = std::move(parts);
     }
-    return words;
+    if (!drops_blanks_) return words;
+    std::vector<std::string_view> kept;
+    for (const std::string_view word : words)
+        for (std::size_t begin = word.find_first_not_of(blanks); begin < word.size();) {
+            const std::size_t end = std::min(word.find_first_of(blanks, begin), word.size());
+            kept.push_back(word.substr(begin, end - begin));
+            begin = word.find_first_not_of(blanks, end);
+        }
+    return kept;
 }
 
 Encoding HfTokenizer::encode(std::string_view text, int threads, bool with_spans) const {

@@ -68,6 +68,7 @@ private:
     AddedTokens added_, added_normalized_;
     std::vector<Rewrite> rewrites_;
     std::vector<TextPattern> splits_;
+    bool drops_blanks_ = false;
     std::map<std::string, std::int32_t, std::less<>> special_ids_;
 };
 

@@ -23,10 +23,10 @@ DOCTEST_TEST_CASE("architectures: rows by name, and by head") {
     DOCTEST_CHECK(architecture_of("bigbird", "tokens").scores == Scores::bases);
     DOCTEST_CHECK(architecture_of("bigbird", "linear").scores == Scores::windows);
     DOCTEST_CHECK(message_of<ConfigError>([] { architecture_of("resnet"); }) ==
-                  "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, "
+                  "--architecture 'resnet' is not known; there are bigbird, probe, bigbird-bins, "
                   "bigbird-sequence, cnnprom, deepromoter, deepsea, gkm-svm, kmer-logistic, kmer-ridge");
     DOCTEST_CHECK(message_of<ConfigError>([] { architecture_of("resnet", "", Task::chromatin); }) ==
-                  "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, deepsea, "
+                  "--architecture 'resnet' is not known; there are bigbird, probe, bigbird-bins, deepsea, "
                   "gkm-svm, kmer-ridge");
 }
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encoders that others published, as a shell sees them: info, embed, evaluate-mlm, predict-variants, finetune
+// whole, by adapters and as a probe, and predict.
+#include "cli/checks.hpp"
+#include "parity/made_weights.hpp"
+#include "support/temp_dir.hpp"
+
+#include "bigbird/core/formats/json_file.hpp"
+
+#include <random>
+#include <sstream>
+
+using namespace bigbird::testing;
+using bigbird::Json;
+
+namespace {
+
+/// A folder of Nucleotide Transformer's form, with 2-mers, and sequences.
+class EncoderFolder : public TestFolder {
+public:
+    EncoderFolder() {
+        const Json cases = bigbird::read_json(test_data("encoders/forms.json"));
+        make("model", cases.at("esm"));
+        std::mt19937 random(3);
+        std::string table = "sequence,label,split\n", fasta;
+        for (int i = 0; i < 40; ++i) {
+            std::string dna;
+            for (int base = 0; base < 40; ++base)
+                dna += (i % 2 == 0 ? "ACGTAA" : "ACGTGG")[random() % 6];
+            table += dna + (i % 2 == 0 ? ",at," : ",gc,") +
+                     (i < 28   ? "train"
+                      : i < 36 ? "validation"
+                               : "test") +
+                     "\n";
+            fasta += ">r" + std::to_string(i) + "\n" + dna + "\n";
+        }
+        write_file(folder_ / "table.csv", table);
+        write_file(folder_ / "rows.fa", fasta + ">long\n" + std::string(100, 'A') + "\n");
+    }
+    void make(const std::string& name, Json given) {
+        const std::filesystem::path folder = folder_ / name;
+        std::filesystem::create_directories(folder);
+        bigbird::parity::write_folder(given, folder);
+        std::string vocabulary = "<unk>\n<pad>\n<mask>\n<cls>\n";
+        for (const char* token : {"AA", "AT", "AC", "AG", "TA", "TT", "TC", "TG", "CA", "CT",
+                                  "CC", "CG", "GA", "GT", "GC", "A",  "T",  "C",  "G",  "N"})
+            vocabulary += std::string(token) + "\n";
+        write_file(folder / "vocab.txt", vocabulary);
+        write_file(folder / "tokenizer_config.json", R"({"eos_token": null})");
+    }
+    ProgramResult run(const std::string& line) const {
+        std::vector<std::string> words;
+        for (std::string word : words_of(line)) {
+            if (word.starts_with('@')) word = *this / word.substr(1);
+            words.push_back(std::move(word));
+        }
+        return run_program(joined(words, {"--device", "cpu", "--threads", "1"}));
+    }
+    std::string read(const std::string& name) const { return read_file(folder_ / name); }
+    Json json(const std::string& name) const { return bigbird::read_json(folder_ / name); }
+};
+
+/// Lines of a table without comments.
+std::size_t rows_in(const std::string& table) {
+    std::istringstream lines(table);
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line);)
+        count += line.starts_with('#') ? 0 : 1;
+    return count;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("encoders: info, embed and evaluate-mlm take a published folder") {
+    const EncoderFolder folder;
+    const auto info = works({"info", folder / "model"});
+    check_holds(info.out,
+                {"form               ESM, as its weights show", "positions          32", "vocab.txt"});
+    for (const char* pooling : {"mean", "mean-special", "cls"}) {
+        succeeded(folder.run(std::string("embed --model @model --sequences @rows.fa --output @") + pooling +
+                             ".tsv --pooling " + pooling));
+        DOCTEST_CHECK(rows_in(folder.read(std::string(pooling) + ".tsv")) == 41);
+    }
+    DOCTEST_CHECK(holds(folder.read("cls.tsv"), "truncated"));
+    succeeded(folder.run("embed --model @model --sequences @rows.fa --output @tokens.tsv --pooling token"));
+    check_holds(folder.read("tokens.tsv"), {"\t1\t0\t2\t"});
+    DOCTEST_CHECK(rows_in(folder.read("tokens.tsv")) > 800);
+    succeeded(folder.run("evaluate-mlm --model @model --documents @rows.fa --output @mlm.json"));
+    DOCTEST_CHECK(folder.json("mlm.json").at("masked_tokens").get<int>() > 50);
+}
+
+DOCTEST_TEST_CASE("encoders: variants inside one k-mer are scored without fine-tuning, indels are not") {
+    const EncoderFolder folder;
+    write_file(folder / "genome.fa", ">c\nACGTACGTACGTAACCGGTTACGTACGTACGTACGTTTACG\n");
+    write_file(folder / "v.vcf",
+               "##fileformat=VCFv4.2\n##contig=<ID=c>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+               "c\t20\tsnv\tT\tC\t.\t.\t.\nc\t21\tdeletion\tAC\tA\t.\t.\t.\n");
+    const auto result =
+        succeeded(folder.run("predict-variants --model @model --reference @genome.fa --variants @v.vcf "
+                             "--window 20 --output @v.tsv"));
+    DOCTEST_CHECK(holds(result.err, "Only substitutions within one token are scored"));
+    check_holds(folder.read("v.tsv"), {"snv", "too_long"});
+}
+
+DOCTEST_TEST_CASE("encoders: fine-tuned whole, by adapters and as a probe, the model predicts") {
+    const EncoderFolder folder;
+    succeeded(
+        run_program({"build-sequences", "--table", folder / "table.csv", "--output", folder / "examples"}));
+    const std::string finetune = "finetune --examples @examples --model @model --output ";
+    succeeded(folder.run(finetune + "@full --steps 2 --batch-size 4"));
+    succeeded(folder.run(finetune + "@lora --steps 2 --batch-size 4 --lora 2 --lora-dropout 0.1"));
+    succeeded(folder.run(finetune + "@probe --architecture probe"));
+    succeeded(folder.run(finetune + "@geneb --architecture probe --probe geneb"));
+    for (const char* run : {"full", "lora", "probe", "geneb"}) {
+        DOCTEST_CAPTURE(run);
+        succeeded(folder.run(std::string("predict --model @") + run + " --sequences @rows.fa --output @" +
+                             run + ".tsv"));
+        DOCTEST_CHECK(rows_in(folder.read(std::string(run) + ".tsv")) == 41);
+    }
+    const Json adapter = folder.json("lora/model/adapter/adapter_config.json");
+    DOCTEST_CHECK(adapter.at("r") == 2);
+    DOCTEST_CHECK(adapter.at("base_model_name_or_path") == folder / "model");
+    DOCTEST_CHECK(metrics_of(folder / "probe").back().at("eval_auroc").get<double>() > 0.9);
+    // The adapter's folder is a model, too.
+    succeeded(folder.run("embed --model @lora/model/adapter --sequences @rows.fa --output @adapted.tsv"));
+    DOCTEST_CHECK(rows_in(folder.read("adapted.tsv")) == 41);
+    check_said(folder.run(finetune + "@none --lora-alpha 3"), 2,
+               "--lora-alpha and --lora-dropout need --lora RANK");
+    check_said(folder.run(finetune + "@none --architecture probe --lora 2"), 2, "--lora has no effect with");
+}
+
+DOCTEST_TEST_CASE("encoders: adapters are trained on where a run was stopped") {
+    const EncoderFolder folder;
+    succeeded(
+        run_program({"build-sequences", "--table", folder / "table.csv", "--output", folder / "examples"}));
+    const std::string finetune =
+        "finetune --examples @examples --model @model --lora 2 --batch-size 4 --schedule constant "
+        "--warmup-steps 0 ";
+    succeeded(folder.run(finetune + "--steps 6 --output @whole"));
+    succeeded(folder.run(finetune + "--steps 3 --output @parts"));
+    succeeded(folder.run(finetune + "--steps 6 --output @parts"));
+    DOCTEST_CHECK(weights_of(folder / "whole") == weights_of(folder / "parts"));
+}
+
+DOCTEST_TEST_CASE("encoders: a classifier that transformers fine-tuned predicts at once") {
+    EncoderFolder folder;
+    Json given = bigbird::read_json(test_data("encoders/adapters.json")).at("esm");
+    given["config"]["id2label"] = {{"0", "none"}, {"1", "weak"}, {"2", "strong"}};
+    folder.make("classifier", given);
+    const auto result = succeeded(folder.run("predict --model @classifier --sequences @rows.fa --output -"));
+    check_holds(result.out, {"\tnone\tweak\tstrong\n", "truncated"});
+    check_holds(works({"info", folder / "classifier"}).out, {"EsmForSequenceClassification", "labels"});
+}
