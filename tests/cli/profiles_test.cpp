@@ -29,8 +29,8 @@ public:
                 dna.replace(static_cast<std::size_t>(site), 9, "GCACTGTAC");
                 peaks << name << '\t' << summit - 100 << '\t' << summit + 100 << "\tp\t0\t.\t1\t1\t1\t100\n";
                 for (int i = 0; i < 12; ++i)
-                    fragments << name << '\t' << site + rng.between(0, 8) << '\t' << site + rng.between(60, 90)
-                              << '\n';
+                    fragments << name << '\t' << site + rng.between(0, 8) << '\t'
+                              << site + rng.between(60, 90) << '\n';
             }
             for (int i = 0; i < 300; ++i) {
                 const std::int64_t begin = rng.between(0, 19'800);
@@ -44,10 +44,11 @@ public:
         write_file(folder_ / "small.json",
                    R"({"filters": 8, "layers": 2, "stem": 9, "head": 11, "input": 240, "output": 60})");
     }
-    std::vector<std::string> words(const std::string& output, const std::vector<std::string>& more = {}) const {
-        return joined({"train", "--signal", *this / "cuts.bed", "--peaks", *this / "peaks.narrowPeak", "--shift",
-                       "0,0", "--reference", *this / "genome.fa", "--config", *this / "small.json", "--steps",
-                       "20", "--threads", "1", "--output", *this / output},
+    std::vector<std::string> words(const std::string& output,
+                                   const std::vector<std::string>& more = {}) const {
+        return joined({"train", "--signal", *this / "cuts.bed", "--peaks", *this / "peaks.narrowPeak",
+                       "--shift", "0,0", "--reference", *this / "genome.fa", "--config", *this / "small.json",
+                       "--steps", "20", "--threads", "1", "--output", *this / output},
                       more);
     }
 };
@@ -107,7 +108,7 @@ DOCTEST_TEST_CASE("train: what profiles refuse") {
                "--bias kmers:N takes 1 to 6 bases, not 9");
     check_said(run_program(at.words("out", {"--bin", "50"})), 2, "--bin");
 
-    check_said(run_program({"train", "--signal", at / "cuts.bed", "--reference", at / "genome.fa", "--bin", "8",
-                            "--output", at / "out"}),
+    check_said(run_program({"train", "--signal", at / "cuts.bed", "--reference", at / "genome.fa", "--bin",
+                            "8", "--output", at / "out"}),
                2, "macs3 callpeak");
 }
