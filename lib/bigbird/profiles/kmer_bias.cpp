@@ -63,7 +63,7 @@ std::vector<float> KmerBias::log_odds() const {
 
 void KmerBias::logits(std::span<const float> log_odds, std::string_view dna, std::span<float> logits) {
     std::ranges::fill(logits, 0.0F);
-    const int k = (std::bit_width(log_odds.size()) - 1) / 2;
+    const int k = (static_cast<int>(std::bit_width(log_odds.size())) - 1) / 2;
     for_each_kmer(dna, std::ssize(logits), k,
                   [&](std::size_t i, std::size_t kmer) { logits[i] = log_odds[kmer]; });
 }
