@@ -494,6 +494,12 @@ DOCTEST_TEST_CASE("document_reader: coordinates, both strands, through aliases")
     DOCTEST_CHECK(read("#contig\tstart\tend\n", genome.get()).empty());
 }
 
+DOCTEST_TEST_CASE("document_reader: records of FASTA are documents of one sentence") {
+    DOCTEST_CHECK(read(">22\nACGT\nac\n>empty\n>1 b\n\nGG\n") == Documents{{"ACGTAC"}, {"GG"}});
+    const std::string half(700'000, 'A');
+    DOCTEST_CHECK(read(">long\n" + half + '\n' + half + "\nC\n") == Documents{{half + half}, {"C"}});
+}
+
 DOCTEST_TEST_CASE("document_reader: what is no document is refused with its line") {
     const auto genome = genome::in_memory_genome({{"22", "AACCGGTTAN"}});
     DOCTEST_CHECK(
@@ -501,8 +507,6 @@ DOCTEST_TEST_CASE("document_reader: what is no document is refused with its line
         "3: holds blanks between the letters of a sequence ('AC GT'), and letters are not joined over "
         "blanks: delete them or, if these are k-mers that overlap, write the sequence that they "
         "spell");
-    DOCTEST_CHECK(message(">22\nACGT\n") ==
-                  "1: is a FASTA header, and plain sequence is needed here, one a line");
     DOCTEST_CHECK(
         message("22\t0\t4\t0\t0\t+\n") ==
         "1: holds coordinates, not sequence; give the genome that they point into with --reference");
