@@ -257,6 +257,7 @@ private:
         counts.mates = mates_;
         const std::string name = path_.string();
         genome::require_assembly(fit, reference_, name, "reads", how_.skip_invalid);
+        if (!how_.logs) return counts;
         if (!slice_.empty()) log_warning("{}", slice_);
         if (fit.off_reference() > 0)
             log_warning("{}: {} of {} reads do not count: {}", name, fit.off_reference(), fit.rows,

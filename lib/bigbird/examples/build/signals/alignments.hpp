@@ -65,6 +65,7 @@ struct AlignmentReading {
     bool whole_fragments = false;  ///< visit a pair once, from its first to its last base
     bool skip_invalid = false;     ///< accept any share of reads that do not match the reference
     int threads = 1;               ///< that decompress
+    bool logs = true;              ///< log the counts, and warn of reads off the reference
 };
 
 /// Whether a file's name is one of alignments (.bam, .cram).
@@ -73,11 +74,11 @@ bool is_alignments(const std::filesystem::path& path);
 /// Calls visit() for each read that counts, in the order of the file. A read reaches from its position over
 /// the bases of the reference that its CIGAR consumes (M, D, N, =, X), so clipped bases do not count. With
 /// whole_fragments a single read is visited as it is, and of a pair only the mate that begins last, with the
-/// mate's position as begin. Logs the counts, unless visit() ended the reading. Needs no index. CRAM is
-/// decoded without its sequence, so that no reference is looked for, here or in the network. A child process
-/// reads. Throws InputError: SAM text, a damaged or truncated file, contigs of other lengths than the
-/// reference's, none in common, reads of another assembly (genome::require_assembly), spliced reads with
-/// whole_fragments.
+/// mate's position as begin. Logs the counts, unless visit() ended the reading or they are not asked for.
+/// Needs no index. CRAM is decoded without its sequence, so that no reference is looked for, here or in the
+/// network. A child process reads. Throws InputError: SAM text, a damaged or truncated file, contigs of other
+/// lengths than the reference's, none in common, reads of another assembly (genome::require_assembly),
+/// spliced reads with whole_fragments.
 ReadCounts read_alignments(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
                            const AlignmentReading& how, const VisitSpan& visit);
 

@@ -87,10 +87,10 @@ public:
                  reference_);
         return inside ? index : std::nullopt;
     }
-    std::int64_t finish(bool skip_invalid) const {
+    std::int64_t finish(bool skip_invalid, bool logs = true) const {
         const std::string name = path().string();
         genome::require_assembly(fit_, reference_, name, "rows", skip_invalid);
-        if (fit_.off_reference() > 0)
+        if (logs && fit_.off_reference() > 0)
             log_warning("{}: {} of {} rows do not count: {}", name, fit_.off_reference(), fit_.rows,
                         fit_.misfits());
         return fit_.rows;
@@ -137,7 +137,8 @@ bool holds_pairs(const fs::path& path, const genome::ReferenceGenome& reference)
     return pairs > others;
 }
 
-std::int64_t read_fragments(TextRows rows, bool holds_pairs, bool skip_invalid, const VisitSpan& visit) {
+std::int64_t read_fragments(TextRows rows, bool holds_pairs, bool skip_invalid, bool logs,
+                            const VisitSpan& visit) {
     std::int64_t apart = 0;
     bool values = false;           // whether all rows could be those of a bedGraph
     bool fragments = holds_pairs;  // whether one could not
@@ -163,7 +164,7 @@ std::int64_t read_fragments(TextRows rows, bool holds_pairs, bool skip_invalid, 
         }
         if (!visit({*contig, begin, end})) return 0;
     }
-    if (apart > 0)
+    if (logs && apart > 0)
         log_warning("pairs on two contigs, or with an unmapped read, do not count: {}",
                     counted(apart, "row"));
     if (values)
@@ -171,11 +172,12 @@ std::int64_t read_fragments(TextRows rows, bool holds_pairs, bool skip_invalid, 
             "has a number in column 4 of every row, and rows that never overlap, as bedGraph: if the numbers "
             "are coverage, call it .bedgraph (with columns 1 to 4); if rows are fragments, delete the column",
             rows.path());
-    return rows.finish(skip_invalid);
+    return rows.finish(skip_invalid, logs);
 }
 
 /// Reads of BED6.
-std::int64_t read_tag_align(TextRows rows, bool whole_fragments, bool skip_invalid, const VisitSpan& visit) {
+std::int64_t read_tag_align(TextRows rows, bool whole_fragments, bool skip_invalid, bool logs,
+                            const VisitSpan& visit) {
     constexpr std::size_t strand = 5;
     while (rows.next()) {
         const auto& fields = rows.fields();
@@ -188,20 +190,22 @@ std::int64_t read_tag_align(TextRows rows, bool whole_fragments, bool skip_inval
         if (!visit({*contig, begin, end, whole_fragments || sign == "+", whole_fragments || sign == "-"}))
             return 0;
     }
-    return rows.finish(skip_invalid);
+    return rows.finish(skip_invalid, logs);
 }
 
+/// `logs`: whether to warn of rows and reads that do not count, and log how many do.
 SignalRead read_spans(const fs::path& path, const genome::ReferenceGenome& reference,
-                      const SignalReading& how, const VisitSpan& visit) {
+                      const SignalReading& how, bool logs, const VisitSpan& visit) {
     const bool whole = how.counts() == Counted::fragments;
     if (is_alignments(path)) {
         const ReadCounts counts =
-            read_alignments(path, reference, {how.filter, whole, how.skip_invalid, how.threads}, visit);
+            read_alignments(path, reference, {how.filter, whole, how.skip_invalid, how.threads, logs}, visit);
         return {.rows = counts.fragments(), .reads = counts};
     }
     if (ends_with_one_of(path, {".tagalign"}))
-        return {read_tag_align(TextRows(path, reference), whole, how.skip_invalid, visit)};
-    return {read_fragments(TextRows(path, reference), holds_pairs(path, reference), how.skip_invalid, visit)};
+        return {read_tag_align(TextRows(path, reference), whole, how.skip_invalid, logs, visit)};
+    return {read_fragments(TextRows(path, reference), holds_pairs(path, reference), how.skip_invalid, logs,
+                           visit)};
 }
 
 /// Finds the shift of a file's ends; none is sought for other assays.
@@ -211,7 +215,7 @@ std::optional<ShiftFound> shift_of(const fs::path& path, const genome::Reference
     if (!fs::is_regular_file(path))
         throw ConfigError(path.string() + " is a pipe: --assay atac and dnase read it twice, give a file");
     CutSites sites;
-    read_spans(path, reference, how, [&](const AlignedSpan& span) { return sites.add(span); });
+    read_spans(path, reference, how, false, [&](const AlignedSpan& span) { return sites.add(span); });
     const EndShift given{how.begin_shift, how.end_shift};
     ShiftFound found = sites.find(how.assay, reference, how.has_shift ? &given : nullptr);
     const auto text = [](const EndShift& shift) { return fmt::format("{},{}", shift.begin, shift.end); };
@@ -273,7 +277,7 @@ SignalRead read_signal(const fs::path& path, const genome::ReferenceGenome& refe
     }
     const std::optional<ShiftFound> found = shift_of(path, reference, how);
     const EndShift shift = found ? found->applied : EndShift{how.begin_shift, how.end_shift};
-    SignalRead read = read_spans(path, reference, how, [&](const AlignedSpan& span) {
+    SignalRead read = read_spans(path, reference, how, true, [&](const AlignedSpan& span) {
         add_span(span, how, shift, add);
         return true;
     });

@@ -145,4 +145,10 @@ DOCTEST_TEST_CASE("shift: read_signal finds it, moves the ends, and says so") {
                   std::vector<std::int64_t>{104, 195});
     DOCTEST_CHECK(holds(log.text(), "the shift of its ends is unclear (by Tn5's motif at 1 site per strand"));
     DOCTEST_CHECK(holds(log.text(), "assumed 0,0, unshifted"));
+    // What does not count is said once, though the file is read twice.
+    const CapturedLog once;
+    sites_of(test_data("tracks/reads.bam"), {.assay = Assay::atac});
+    const std::string text = once.text();
+    DOCTEST_CHECK(text.find("264 of 352 reads count") == text.rfind("264 of 352 reads count"));
+    DOCTEST_CHECK(text.find("lacks (chrUn)") == text.rfind("lacks (chrUn)"));
 }
