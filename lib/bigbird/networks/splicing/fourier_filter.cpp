@@ -62,7 +62,8 @@ FourierFilter::FourierFilter(std::span<const float> weights, std::int64_t taps, 
     std::vector<std::int64_t> index_of(static_cast<std::size_t>(points_));
     for (std::int64_t i = 0; i < points_; ++i)
         index_of[static_cast<std::size_t>(frequency_at(i, points_))] = i;
-    const auto set = [&](std::int64_t frequency, const Sums& even, const Sums& odd, double sign, double turn) {
+    const auto set = [&](std::int64_t frequency, const Sums& even, const Sums& odd, double sign,
+                         double turn) {
         const std::int64_t index = index_of[static_cast<std::size_t>(frequency % points_)];
         const double scale = 1 / static_cast<double>(points_);
         for (std::size_t i = 0; i < even.re.size(); ++i) {

@@ -158,7 +158,8 @@ struct Blocks {
     }
     /// Points that are there of `most`, where rows end at `end`.
     std::int64_t points_within(std::int64_t i, std::int64_t most, std::int64_t end) const {
-        const std::int64_t first = first_row(i), left = (end - first + spectrum.dilation - 1) / spectrum.dilation;
+        const std::int64_t first = first_row(i),
+                           left = (end - first + spectrum.dilation - 1) / spectrum.dilation;
         return first >= end || i >= count() ? 0 : left < most ? left : most;
     }
 };
