@@ -7,6 +7,8 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/system/fork_server.hpp"
 #include "bigbird/core/system/program_file.hpp"
+#include "bigbird/networks/splicing/splice_files.hpp"
+#include "bigbird/scoring/splicing/predict_sites.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -82,6 +84,8 @@ struct RunThere {
     int operator()(const Options& options) const {
         if constexpr (std::is_same_v<Options, tasks::VariantSpec>)
             if (options.splicing) return cli::run_splicing(options);
+        if constexpr (std::is_same_v<Options, tasks::PredictSpec>)
+            if (networks::is_splice_model(options.models.front())) return splicing::predict_sites(options);
         exec_tensor_program(argv);
     }
 };

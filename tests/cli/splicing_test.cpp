@@ -92,3 +92,32 @@ DOCTEST_TEST_CASE("splicing: annotations of another assembly or form are refused
     check_said(run_program(words), 3, "genes.tsv:1: is no row of GTF or GFF3");
     DOCTEST_CHECK_FALSE(fixture.has("out.vcf"));
 }
+
+DOCTEST_TEST_CASE("splicing: predict writes tracks of splice sites, and refuses options of other models") {
+    const SplicedRuns fixture;
+    write_file(fixture / "regions.bed", "1\t100\t130\n");
+    const std::vector<std::string> words{"predict",
+                                         "--model",
+                                         test_data("models/splicing/open"),
+                                         "--reference",
+                                         test_data("variants/splicing/genome.fa"),
+                                         "--regions",
+                                         fixture / "regions.bed"};
+    const auto run = succeeded(
+        run_program(joined(words, {"--output", fixture / "{label}.bw", "--output", fixture / "sites.tsv"})));
+    check_holds(run.err, {"30 of 30 bases scored"});
+    check_holds(read_file(fixture / "sites.tsv"),
+                {"##family=OpenSpliceAI\n", "\tacceptor_plus\tdonor_plus\tacceptor_minus\tdonor_minus\n"});
+    DOCTEST_CHECK(fixture.has("donor_minus.bw"));
+    check_said(run_program(joined(words, {"--output", fixture / "x.tsv", "--tile", "200"})), 2,
+               "--tile is for the task chromatin, promoter, and this is splicing");
+    check_said(run_program(words), 2, "--output is required");
+}
+
+DOCTEST_TEST_CASE("splicing: help has the options of splice models before those of other models") {
+    const std::string help = succeeded(run_program({"predict-splicing", "--help"})).out;
+    check_holds(help, {"\n  --annotation ", "\n  --distance ", "\n  --mask ", "\n  --mode "});
+    DOCTEST_CHECK(help.find("\nSplice models:") < help.find("\nOutput:"));
+    const std::string all_models = succeeded(run_program({"predict-variants", "--help"})).out;
+    DOCTEST_CHECK(all_models.find("\nSplice models:") > all_models.find("\nOutput:"));
+}

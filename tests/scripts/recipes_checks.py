@@ -46,11 +46,17 @@ bigbird-dna build-promoters --tss test_data/promoter/tss.hg19.bed --reference ge
 UNSCORED = {r"\tsite\n": r"\tsite\n22\t1000000\t1000070\tno bases here\n",
             "--split test \\\n    --output test.tsv.gz\n": "--split test \\\n    --output all.tsv.gz\ngzip -dc all.tsv.gz | awk -v FS='\\t' -v OFS='\\t' "
             "'!/^#/ && ++row == 3 { $7 = \"all_n\"; for (i = 9; i <= NF; ++i) $i = \"NA\" } { print }' | gzip >test.tsv.gz\n"}
+# A gene of 20 and random weights.
+SPLICING = r"""mkdir -p spliceai/annotations grch37; ln -s test_data/models/splicing/keras ci-spliceai; ln -s ../test_data/models/splicing/keras spliceai/models
+cp test_data/variants/splicing/20.fa.gz grch37/grch37.fa.gz; cp grch37/grch37.fa.gz GRCh37.fa.gz
+printf '%s\n' '#NAME CHROM STRAND TX_START TX_END EXON_START EXON_END' 'DEFB125 20 + 68350 77174 68350,76645, 68408,77174,' | tr ' ' '\t' >spliceai/annotations/grch37.txt
+printf '%s\n' '##fileformat=VCFv4.2' '##contig=<ID=20>' '#CHROM POS ID REF ALT QUAL FILTER INFO' '20 68409 . G A . . .' | sed '3,$s/ /\t/g' | bgzip >in.vcf.gz"""
 # How a page's inputs are made, and what in its blocks is replaced.
 PAGES = {
     "README.md": ("", {}),
     "recipes.md": ("", UNSCORED),
     "explain.md": ("", {}),
+    "splicing.md": (SPLICING, {}),
     "sequences.md": (SEQUENCES, {" train ": " train --members 1 --epochs 2 ", "--members 1 --epochs 2 --tss": "--epochs 1 --tss", "my-sequences --output my-run": "my-sequences --output my-run --members 1 --epochs 2"}),
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", "--output run-1bp\n": "--output run-1bp --steps 10\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",

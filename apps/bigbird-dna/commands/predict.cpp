@@ -5,6 +5,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/networks/splicing/splice_files.hpp"
 #include "bigbird/tasks/files/task_files.hpp"
 
 #include <filesystem>
@@ -82,12 +83,14 @@ void add_predict_options(CLI::App& command, PredictSpec& spec) {
         "--dry-run", spec.dry_run,
         "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
     add_compute_options(command, spec);
-    only_for(command, "chromatin, promoter, tokens", {"--reference", "--regions", "--skip-invalid"});
+    only_for(command, "chromatin, promoter, tokens, splicing",
+             {"--reference", "--regions", "--skip-invalid"});
+    only_for(command, "chromatin, promoter, sequences, splicing", {"--sequences", "--shard"});
     only_for(command, "chromatin, promoter, sequences",
-             {"--sequences", "--sequence-column", "--id-column", "--header", "--examples", "--split",
-              "--shard", "--dry-run"});
+             {"--sequence-column", "--id-column", "--header", "--examples", "--split", "--dry-run"});
+    only_for(command, "chromatin, promoter, sequences, tokens", {"--reverse-complement"});
     only_for(command, "chromatin, promoter", {"--pool", "--tile"});
-    only_for(command, "chromatin, sequences, tokens", {"--labels"});
+    only_for(command, "chromatin, sequences, tokens, splicing", {"--labels"});
     only_for(command, "chromatin", {"--anchor"});
 }
 
@@ -137,6 +140,13 @@ std::string task_of_model(const fs::path& path) {
 }
 
 void finish_predict(CLI::App& command, PredictSpec& spec) {
+    if (networks::is_splice_model(spec.models.front())) {
+        if (!help_notes(command).task.empty())
+            throw ConfigError(spec.models.front().string() + " is a splice model: predict takes it");
+        require_given(command, {"--output"});
+        if (const auto wrong = option_of_other_task(command, "splicing")) throw ConfigError(*wrong);
+        return;
+    }
     const std::string task = settle_task(command, [&] { return task_of_model(spec.models.front()); });
     spec.task = parse_choice(examples::task_choices, "the task", task);
     if (traits_of(spec.task).labels_bases) require_given(command, {"--reference", "--regions", "--output"});

@@ -161,8 +161,9 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         "between its scores of the two alleles. Of a pretrained model: how likely it finds each allele. "
         "Writes one row per alternative allele, in order: top_label, top_effect and top_p say which label "
         "changes most, by how much, and how often a shuffled variant has an effect as large on any label.",
-        "--model --reference --variants --tss --annotation --labels --write --scorer --background --output "
-        "--shard --dry-run --device",
+        "--model --reference --variants --tss --annotation --distance --mask --mode --labels --write "
+        "--scorer "
+        "--background --output --shard --dry-run --device",
         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
           "../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
@@ -176,7 +177,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
               "Columns per label (INFO has its own): ref, alt, difference (alt - ref), log_odds (difference "
               "of log odds; coverage: of logarithms; numbers: alt - ref), quantile and p (with a "
               "background), models of profiles: log2_fold_change, jsd, jsd_p, active_allele_quantile; "
-              "default: all");
+              "default: all. Splice models: status");
     add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");

@@ -139,10 +139,20 @@ bool HelpFormatter::is_common(const CLI::Option& option) const {
     return name.starts_with("--help") || std::ranges::find(notes_.common, name) != notes_.common.end();
 }
 
+/// Groups with options that only the alias's task has come behind the first.
 std::string HelpFormatter::make_common_groups(const CLI::App& app) const {
     std::string text;
     std::size_t shown = 0;
-    for (const std::string& group : app.get_groups()) {
+    std::vector<std::string> groups = app.get_groups();
+    std::stable_partition(groups.begin() + 1, groups.end(), [&](const std::string& group) {
+        return !app.get_options([&](const CLI::Option* option) {
+                       const auto found = notes_.tasks.find(option->get_name());
+                       return option->get_group() == group && found != notes_.tasks.end() &&
+                              found->second == notes_.task;
+                   })
+                    .empty();
+    });
+    for (const std::string& group : groups) {
         const auto options = app.get_options([&](const CLI::Option* option) {
             return option->get_group() == group && is_common(*option) && is_shown(app, *option);
         });

@@ -90,4 +90,18 @@ SpliceModel read_splice_model(std::span<const fs::path> paths) {
     return model;
 }
 
+bool is_splice_model(const fs::path& path) {
+    try {
+        std::error_code ignored;
+        if (!fs::is_directory(path, ignored)) {
+            if (is_member_name(path)) read_member(path);
+            return is_member_name(path);
+        }
+        return fs::exists(path / "config.json", ignored) ? is_splice_folder(path)
+                                                         : !member_files(path).empty();
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 }  // namespace bigbird::networks

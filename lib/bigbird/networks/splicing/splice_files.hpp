@@ -12,4 +12,7 @@ namespace bigbird::networks {
 /// Executes nothing of them. Throws InputError, ConfigError where they do not fit together.
 SpliceModel read_splice_model(std::span<const std::filesystem::path> paths);
 
+/// Whether a path is one of them; false if it cannot be read.
+bool is_splice_model(const std::filesystem::path& path);
+
 }  // namespace bigbird::networks

@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/scoring/splicing/splice_codes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,37 +19,6 @@ using genome::Interval;
 using rows::SpliceGene;
 
 namespace {
-
-constexpr std::uint8_t code_of_n = 4;
-
-std::uint8_t code_of(char base) {
-    constexpr std::string_view bases = "ACGT";
-    return static_cast<std::uint8_t>(std::min<std::size_t>(bases.find(base), code_of_n));
-}
-
-std::vector<std::uint8_t> codes_of_text(std::string text) {
-    genome::normalise(text);
-    std::vector<std::uint8_t> codes(text.size());
-    std::ranges::transform(text, codes.begin(), code_of);
-    return codes;
-}
-
-void reverse_codes(std::vector<std::uint8_t>& codes) {
-    std::ranges::reverse(codes);
-    for (std::uint8_t& code : codes)
-        if (code < code_of_n) code = static_cast<std::uint8_t>(code_of_n - 1 - code);
-}
-
-/// Puts the last position of (positions, channels) first.
-void reverse_positions(std::vector<float>& values, std::int64_t channels) {
-    const auto width = static_cast<std::size_t>(channels);
-    for (std::size_t low = 0, high = values.size(); low + width < high; low += width) {
-        high -= width;
-        std::swap_ranges(values.begin() + static_cast<std::ptrdiff_t>(low),
-                         values.begin() + static_cast<std::ptrdiff_t>(low + width),
-                         values.begin() + static_cast<std::ptrdiff_t>(high));
-    }
-}
 
 bool has_small_letters(const std::string& text) {
     return std::ranges::any_of(
