@@ -56,10 +56,12 @@ struct Sites {
 /// The rows of a BED, or whole records.
 class SiteRows {
 public:
-    SiteRows(const tasks::PredictSpec& spec, const genome::ReferenceGenome& reference) : reference_(reference) {
+    SiteRows(const tasks::PredictSpec& spec, const genome::ReferenceGenome& reference)
+        : reference_(reference) {
         if (spec.sequences.empty())
-            regions_.emplace(spec.regions, reference,
-                             rows::RegionOptions{.anchor = rows::Anchor::itself, .skip_invalid = spec.skip_invalid});
+            regions_.emplace(
+                spec.regions, reference,
+                rows::RegionOptions{.anchor = rows::Anchor::itself, .skip_invalid = spec.skip_invalid});
         if (spec.outputs.shard) segments_.emplace(total(), *spec.outputs.shard);
     }
     std::int64_t total() const { return regions_ ? regions_->total() : std::ssize(reference_.contigs()); }
@@ -150,7 +152,8 @@ private:
                 const Site& site = sites_.sites[chosen_[i]];
                 values[i] = (site.reverse ? minus : plus)[static_cast<std::size_t>(p) * width + site.channel];
             }
-            outputs_.write(rows::fields_of(head), is_n ? std::span<const float>() : std::span<const float>(values));
+            outputs_.write(rows::fields_of(head),
+                           is_n ? std::span<const float>() : std::span<const float>(values));
             ++bases_;
             scored_ += is_n ? 0 : 1;
         }

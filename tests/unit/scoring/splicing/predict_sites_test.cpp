@@ -58,8 +58,8 @@ DOCTEST_TEST_CASE("predict sites: bases of records have the formulas' probabilit
     const std::size_t outputs = wanted.size() / 3, side = (dna.size() - outputs) / 2;
     std::size_t scored = 0;
     for (std::size_t i = 0; i < outputs; ++i) {
-        const auto& plus = rows[side + i];                           // chrom start end name score strand ...
-        const auto& minus = rows[2 * dna.size() - 1 - side - i];     // of the other record
+        const auto& plus = rows[side + i];                        // chrom start end name score strand ...
+        const auto& minus = rows[2 * dna.size() - 1 - side - i];  // of the other record
         DOCTEST_CHECK(plus[1] == std::to_string(side + i));
         if (plus[8] == "NA") continue;
         ++scored;
