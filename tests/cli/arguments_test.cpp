@@ -355,8 +355,8 @@ DOCTEST_TEST_CASE("arguments: an alias takes the options of its task, and says w
         {"evaluate", "promoter", "--scores", "s", "--labels", "b", "--output", "o"},
         "--labels is for the task tokens, and this is promoter; see 'bigbird-dna evaluate-promoter --help'");
     refused({"predict-sequences", "--model", "m", "--regions", "b", "--output", "o"},
-            "--regions is for the task chromatin, promoter, tokens, and this is sequences; see 'bigbird-dna "
-            "predict-sequences --help'");
+            "--regions is for the task chromatin, promoter, tokens, splicing, and this is sequences; see "
+            "'bigbird-dna predict-sequences --help'");
     refused({"predict-tokens", "--model", "m", "--output", "o"},
             "--reference is required; see 'bigbird-dna predict-tokens --help'");
     refused({"finetune-chromatin", "--output", "o"},
