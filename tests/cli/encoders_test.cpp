@@ -104,8 +104,8 @@ DOCTEST_TEST_CASE("encoders: variants inside one k-mer are scored without fine-t
 
 DOCTEST_TEST_CASE("encoders: fine-tuned whole, by adapters and as a probe, the model predicts") {
     const EncoderFolder folder;
-    succeeded(
-        run_program({"build-sequences", "--table", folder / "table.csv", "--output", folder / "examples"}));
+    succeeded(run_program({"build-sequences", "--table", folder / "table.csv", "--split-by", "column:split",
+                           "--output", folder / "examples"}));
     const std::string finetune = "finetune --examples @examples --model @model --output ";
     succeeded(folder.run(finetune + "@full --steps 2 --batch-size 4"));
     succeeded(folder.run(finetune + "@lora --steps 2 --batch-size 4 --lora 2 --lora-dropout 0.1"));
@@ -131,14 +131,13 @@ DOCTEST_TEST_CASE("encoders: fine-tuned whole, by adapters and as a probe, the m
 
 DOCTEST_TEST_CASE("encoders: adapters are trained on where a run was stopped") {
     const EncoderFolder folder;
-    succeeded(
-        run_program({"build-sequences", "--table", folder / "table.csv", "--output", folder / "examples"}));
+    succeeded(run_program({"build-sequences", "--table", folder / "table.csv", "--split-by", "column:split",
+                           "--output", folder / "examples"}));
     const std::string finetune =
-        "finetune --examples @examples --model @model --lora 2 --batch-size 4 --schedule constant "
-        "--warmup-steps 0 ";
-    succeeded(folder.run(finetune + "--steps 6 --output @whole"));
-    succeeded(folder.run(finetune + "--steps 3 --output @parts"));
-    succeeded(folder.run(finetune + "--steps 6 --output @parts"));
+        "finetune --examples @examples --model @model --lora 2 --batch-size 4 --steps 6 ";
+    succeeded(folder.run(finetune + "--output @whole"));
+    DOCTEST_CHECK(folder.run(finetune + "--max-hours 0.0000001 --output @parts").code == 75);
+    succeeded(folder.run(finetune + "--output @parts"));
     DOCTEST_CHECK(weights_of(folder / "whole") == weights_of(folder / "parts"));
 }
 

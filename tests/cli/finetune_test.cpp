@@ -183,7 +183,7 @@ DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are ref
     refused({"bigbird-bins", "--loss", "poisson"},
             "--loss has no effect with examples of peaks: it is for coverage and numbers");
     refused({"bigbird-bins", "--pooling", "cls"},
-            "--pooling has no effect with --architecture bigbird-bins: it is for bigbird");
+            "--pooling has no effect with --architecture bigbird-bins: it is for bigbird, probe");
     refused({"gkm-svm", "--max-hours", "1"},
             "--max-hours has no effect with --architecture gkm-svm: it is for models that are trained step "
             "by step");

@@ -5,6 +5,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/rng.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -63,16 +64,17 @@ DOCTEST_TEST_CASE("train: profiles of cut sites on top of a model of the enzyme'
                            "train, at most", ": 20 steps of ", "in all ", "memory "});
     DOCTEST_CHECK_FALSE(at.has("out"));
     const ProgramResult trained = works(words);
-    check_holds(trained.err, {"held out by rule for test:", "bias: threshold 0 is taken", "step 4 of 4"});
+    check_holds(trained.err, {"held out by rule for test:", "bias: threshold ", " is taken", "step 4 of 4"});
     check_holds(trained.out, {"peaks      model with bias: Pearson", "peaks      bias model:",
                               "background table of hexamers:", "enzyme     largest marginal "});
     const Json evaluation = read_json(at / "out/evaluation.json");
     DOCTEST_CHECK(evaluation["peaks"]["model with bias"]["regions"].get<int>() > 5);
     DOCTEST_CHECK(evaluation["marginals"].size() == 5);
-    DOCTEST_CHECK(evaluation["bias"].back()["taken"] == true);
+    DOCTEST_CHECK(std::ranges::count_if(evaluation["bias"],
+                                        [](const Json& trial) { return trial.value("taken", false); }) == 1);
     const std::string page = read_file(at / "out/report.html");
     check_holds(page, {"<h2>Test peaks</h2>", "<h2>The bias model</h2>", "<h2>What the enzyme prefers</h2>",
-                       "<h2>Held-out peaks</h2>", "<h2>Training</h2>", "bigbird-dna train --signal "});
+                       "<h2>Held-out peaks</h2>", "<h2>Training</h2>", "bigbird-dna train --peaks "});
     const ProgramResult again = works(words);
     DOCTEST_CHECK(again.out == trained.out);
     DOCTEST_CHECK(holds(again.err, "is finished already"));

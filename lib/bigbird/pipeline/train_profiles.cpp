@@ -124,7 +124,11 @@ ProfileShape shape_of(const std::string& config, const WindowLengths& lengths) {
     const Json given = read_json(config);
     if (!given.is_object()) throw InputError("is no JSON object", config);
     json.update(given);
-    if (!given.contains("counts")) json["counts"] = 1;
+    const auto number = [&](const char* name) {
+        return json[name].is_number_integer() ? json[name].get<std::int64_t>() : 0;
+    };
+    if (!given.contains("counts"))  // any that have the trunk's middle
+        json["counts"] = 1 + std::abs(number("input") - number("stem")) % 2;
     ProfileShape shape = networks::shape_from_json(json, config);
     if (!given.contains("counts")) shape.counts = profiles::counted_positions(shape);
     return shape;

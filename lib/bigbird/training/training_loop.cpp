@@ -401,8 +401,9 @@ private:
         const fs::path best = store_.directory_of(step);
         if (position_.best_step && (step != position_.step || fs::exists(best))) {
             for (const auto& entry : fs::directory_iterator(best))
-                if (entry.is_regular_file())
-                    fs::copy_file(entry.path(), pending.path() / entry.path().filename());
+                if (entry.path().filename() != "training_state")
+                    fs::copy(entry.path(), pending.path() / entry.path().filename(),
+                             fs::copy_options::recursive);
             if (step != position_.step) log_info("the model is that of step {}, the best", step);
         } else {
             task_.write_model(pending.path());
