@@ -38,7 +38,7 @@ void setup_build_tracks(Program& program) {
         command, "--peaks", "BED", tracks.peaks,
         "Keep only bins in windows of 2,114 bases around the summits of these peaks (narrowPeak or BED)");
     add_negatives_option(command, tracks.negatives,
-                         "gc:RATIO: keep also so many windows without a peak, per peak, of the same GC")
+                         "gc:RATIO: keep also RATIO windows per peak that have none, of the same GC")
         ->needs(peaks);
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,

@@ -47,7 +47,7 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         ->needs(peaks);
     add_negatives_option(
         command, spec.examples.negatives,
-        "Evaluate peaks among so many bins without one, gc:RATIO: of the same GC, outside peaks, "
+        "Evaluate each peak among RATIO bins without one, gc:RATIO: of the same GC, outside peaks, "
         "instead of among all bins (see build-chromatin)")
         ->needs(peaks);
     add_value(command, "--min-positives", "N", spec.min_positives,

@@ -7,7 +7,6 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
-#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
@@ -34,7 +33,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <ostream>
 #include <sstream>
 
@@ -42,8 +40,6 @@ namespace bigbird::tasks {
 namespace fs = std::filesystem;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr const char* floor_folder = "floor";
 constexpr std::array parts{examples_folder, run_folder,   floor_folder,     scores_folder, evaluation_file,
@@ -118,20 +114,20 @@ public:
         if (spec_.force) discard();
         if (const auto before = begin()) return *before;
         if (has_folds()) {
-            train_folds(spec_, [this] { return hours_left(); });
+            train_folds(spec_, [this] { return steps_.hours_left(); });
             return finish();
         }
-        step("make the examples", examples_folder);
+        steps_.next("make the examples", examples_folder);
         build_examples(*recipe_, folder_);
         recipe_->check(examples::ExampleSet::load(folder_ / examples_folder), folder_ / examples_folder);
-        step("train the model", run_folder);
+        steps_.next("train the model", run_folder);
         train();
-        step("solve the linear floor", floor_folder);
+        steps_.next("solve the linear floor", floor_folder);
         finetune(floor_spec(spec_, *recipe_, folder_));
-        step("score test", scores_folder);
+        steps_.next("score test", scores_folder);
         score("floor", folder_ / floor_folder);
         score("model", folder_ / run_folder);
-        step("evaluate, and write the page and the card", page_file);
+        steps_.next("evaluate, and write the page and the card", page_file);
         return finish();
     }
 
@@ -204,22 +200,9 @@ private:
         return spec_.known_motifs.empty() ? "" : sha256_of_file(spec_.known_motifs);
     }
 
-    /// Logs the next step. Throws Stopped.
-    void step(const char* what, const char* part) {
-        stop_if_asked();
-        if (steps_ > 0 && spec_.model.run.max_hours > 0 && hours_left() <= 0)
-            throw Stopped("stopped after --max-hours; the same command goes on", ExitCode::stopped_early);
-        log_info("step {} of 5: {} ({})", ++steps_, what, (folder_ / part).string());
-    }
-
-    double hours_left() const {
-        const std::chrono::duration<double, std::ratio<3600>> gone = Clock::now() - start_;
-        return spec_.model.run.max_hours - gone.count();
-    }
-
     void train() const {
         FinetuneSpec model = model_spec(spec_, folder_);
-        if (model.run.max_hours > 0) model.run.max_hours = std::max(1e-9, hours_left());
+        model.run.max_hours = steps_.max_hours();
         const training::LoopResult result = finetune(model);
         if (!result.finished_before) {  // what there is of an earlier, shorter training
             fs::remove(score_file("model"));
@@ -315,8 +298,7 @@ private:
     const fs::path folder_;
     const Json options_;
     const std::vector<motifs::Motif> known_;
-    const Clock::time_point start_ = Clock::now();
-    int steps_ = 0;
+    TrainSteps steps_{folder_, 5, spec_.model.run.max_hours};
 };
 
 constexpr std::int64_t trial_steps = 12, slow_steps = 2;

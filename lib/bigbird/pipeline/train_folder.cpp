@@ -4,6 +4,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/protected_files.hpp"
 #include "bigbird/core/version.hpp"
 
@@ -32,6 +34,18 @@ bool may_go_on(Json before, Json now, bool trained) {
                  epochs_before = taken(before, "--epochs"), epochs = taken(now, "--epochs");
     const bool comparable = (steps > 0) == (steps_before > 0);
     return before == now && (comparable ? steps > steps_before || epochs > epochs_before : trained);
+}
+
+void TrainSteps::next(const char* what, const char* part) {
+    stop_if_asked();
+    if (steps_ > 0 && max_hours_ > 0 && hours_left() <= 0)
+        throw Stopped("stopped after --max-hours; the same command goes on", ExitCode::stopped_early);
+    log_info("step {} of {}: {} ({})", ++steps_, count_, what, (folder_ / part).string());
+}
+
+double TrainSteps::hours_left() const {
+    const std::chrono::duration<double, std::ratio<3600>> gone = std::chrono::steady_clock::now() - start_;
+    return max_hours_ - gone.count();
 }
 
 void write_train_record(const fs::path& folder, const Json& options, const Json& summary, const Json& more) {

@@ -5,7 +5,6 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/is_there.hpp"
-#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
@@ -30,7 +29,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <ostream>
 
@@ -144,16 +142,17 @@ public:
         const training::RunLock lock(folder_);
         if (spec_.force) discard();
         if (const auto before = begin()) return *before;
-        step("read cut sites and peaks", "");
+        steps_.next("read cut sites and peaks", "");
         prepare();
         write_regions();
         const bool has_bias = bias_ != "none";
-        step(has_bias ? "get the model of the enzyme's bias" : "no model of the enzyme's bias", bias_folder);
+        steps_.next(has_bias ? "get the model of the enzyme's bias" : "no model of the enzyme's bias",
+                    bias_folder);
         const ProfileNet bias = has_bias ? get_bias() : ProfileNet(nullptr);
-        step("train the model", run_folder);
+        steps_.next("train the model", run_folder);
         const training::LoopResult result = profiles::train_network(main_run(bias), *source_);
         if (!result.finished_before) write_train_record(folder_, options_, Json());
-        step("judge it on test, and write the page and the card", page_file);
+        steps_.next("judge it on test, and write the page and the card", page_file);
         return finish();
     }
 
@@ -248,19 +247,6 @@ private:
         return std::nullopt;
     }
 
-    void step(const char* what, const char* part) {
-        stop_if_asked();
-        if (steps_ > 0 && spec_.model.run.max_hours > 0 && hours_left() <= 0)
-            throw Stopped("stopped after --max-hours; the same command goes on", ExitCode::stopped_early);
-        log_info("step {} of 4: {} ({})", ++steps_, what, (folder_ / part).string());
-    }
-
-    double hours_left() const {
-        const std::chrono::duration<double, std::ratio<3600>> gone =
-            std::chrono::steady_clock::now() - start_;
-        return spec_.model.run.max_hours - gone.count();
-    }
-
     /// The data, the lengths of windows, the network and its regions.
     void prepare() {
         model::set_compute_threads(resolve_threads(spec_.model.threads));
@@ -334,7 +320,7 @@ private:
     profiles::ProfileRun run_of(std::int64_t steps) const {
         profiles::ProfileRun run;
         run.loop.run = spec_.model.run;
-        if (run.loop.run.max_hours > 0) run.loop.run.max_hours = std::max(1e-9, hours_left());
+        run.loop.run.max_hours = steps_.max_hours();
         run.loop.run.keep = 1;
         run.loop.learning_rate = spec_.model.learning_rate.over(steps);
         run.loop.optimizer = spec_.model.optimizer;
@@ -530,8 +516,7 @@ private:
     ProfileNet given_bias_{nullptr};
     Json sweep_;
     std::int64_t jitter_ = 0;
-    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    int steps_ = 0;
+    TrainSteps steps_{folder_, 4, spec_.model.run.max_hours};
 };
 
 }  // namespace

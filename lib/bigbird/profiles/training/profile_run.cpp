@@ -43,7 +43,7 @@ double mean_log_count(const WindowSource& source, std::span<const Region> region
 ProfileTask task_of(const ProfileRun& run, const WindowSource& source) {
     const std::vector<Region> all = training_regions(run);
     ProfileTaskSpec spec = run.task;
-    spec.count_weight = run.count_emphasis * count_weight_of(source, all);
+    spec.count_weight = count_weight_of(source, all);
     spec.bf16 = model::computes_bf16(at::kCPU);
     const networks::ProfileNet net =
         untrained_network(run.part, run.shape, spec.seed, mean_log_count(source, all));

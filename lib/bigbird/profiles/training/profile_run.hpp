@@ -17,7 +17,6 @@ struct ProfileRun {
     networks::ProfileNet bias{nullptr};  ///< frozen; null: none
     SplitRegions regions{};
     std::int64_t background_per_epoch = 0, jitter = 0;
-    double count_emphasis = 1;  ///< times chrombpnet's weight of counts
     training::LoopSpec loop{};  ///< its schedule, optimizer, settings of the run and fixed options
     ProfileTaskSpec task{};     ///< count_weight is set from the regions
     std::filesystem::path folder{};
