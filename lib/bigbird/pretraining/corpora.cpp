@@ -85,8 +85,9 @@ corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTok
 
 corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
                                    const genome::ReferenceGenome* genome,
-                                   const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    corpus::DocumentReader reader(documents, genome, genome::LetterCase::kept);
+                                   const tokenizer::DnaTokenizer& tokenizer, int threads,
+                                   corpus::Fasta fasta) {
+    corpus::DocumentReader reader(documents, genome, genome::LetterCase::kept, fasta);
     const auto next = [&] { return reader.next(); };
     corpus::TokenCorpus corpus = corpus::TokenCorpus::from_documents(next, tokenizer, threads);
     if (corpus.documents() == 0) throw InputError("holds no sequence", documents);

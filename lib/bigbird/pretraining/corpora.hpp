@@ -3,6 +3,7 @@
 // machine.
 #pragma once
 
+#include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
@@ -29,7 +30,8 @@ corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTok
 /// InputError, also where there is no sequence.
 corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
                                    const genome::ReferenceGenome* genome,
-                                   const tokenizer::DnaTokenizer& tokenizer, int threads);
+                                   const tokenizer::DnaTokenizer& tokenizer, int threads,
+                                   corpus::Fasta fasta = corpus::Fasta::refuse);
 
 /// Warns if the tokenizer was trained on most of the held-out sequence (TextSketch).
 void warn_of_pieces(const tokenizer::DnaTokenizer& tokenizer, const corpus::TokenCorpus& held_out);

@@ -83,7 +83,8 @@ ScoringSpec scoring_of(const MlmEvaluationSpec& spec, bool tokens) {
 
 corpus::TokenCorpus read(const CorpusPaths& paths, const genome::ReferenceGenome* genome,
                          const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    if (paths.corpus.empty()) return read_documents(paths.documents, genome, tokenizer, threads);
+    if (paths.corpus.empty())
+        return read_documents(paths.documents, genome, tokenizer, threads, corpus::Fasta::take);
     return corpus::TokenCorpus::from_shards(corpus::TokenShards(paths.corpus, tokenizer));
 }
 

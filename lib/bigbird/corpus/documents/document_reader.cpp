@@ -20,6 +20,18 @@ bool to_number(std::string_view text, std::int64_t& value) {
     return value >= 0;
 }
 
+/// A document of the stretches between runs of N.
+Document without_n(const std::string& dna) {
+    constexpr const char* n = "Nn";
+    Document document;
+    for (std::size_t begin = dna.find_first_not_of(n); begin != std::string::npos;) {
+        const std::size_t end = std::min(dna.find_first_of(n, begin), dna.size());
+        document.sentences.push_back(dna.substr(begin, end - begin));
+        begin = dna.find_first_not_of(n, end);
+    }
+    return document;
+}
+
 }  // namespace
 
 // One fetch for a document whose sentences are adjacent; sentences far apart are fetched one by one.
@@ -51,9 +63,9 @@ Document DocumentReader::fetch(const std::vector<Row>& rows) const {
 bool DocumentReader::next_line() {
     while (input_.next(line_)) {
         if (form_ == Form::unknown && !line_.empty() && line_.front() != '#') {
-            form_ = line_.front() == '>'                    ? Form::fasta
-                    : line_.find('\t') == std::string::npos ? Form::text
-                                                            : Form::coordinates;
+            form_ = fasta_ == Fasta::take && line_.front() == '>' ? Form::fasta
+                    : line_.find('\t') == std::string::npos       ? Form::text
+                                                                  : Form::coordinates;
             if (form_ == Form::coordinates && genome_ == nullptr) {
                 fail(
                     "holds coordinates, not sequence; give the genome that they point into with "
@@ -83,18 +95,22 @@ std::optional<Document> DocumentReader::next_text(std::string first, std::size_t
 }
 
 std::optional<Document> DocumentReader::next_record() {
-    constexpr std::size_t longest_sentence = std::size_t{1} << 20;  // so that memory stays small
-    std::string dna;
+    constexpr std::size_t longest = std::size_t{1} << 20;  // so that memory stays small
     do {
-        if (line_.starts_with('>')) {
-            if (!dna.empty()) break;
-            continue;
-        }
-        expect_sequence_line(line_, input_.path(), input_.line_number());
-        genome::normalise(line_, letter_case_);
-        dna += line_;
-    } while (dna.size() < longest_sentence && next_line());
-    return dna.empty() ? std::nullopt : std::optional(Document{{std::move(dna)}});
+        std::string dna;
+        do {
+            if (line_.starts_with('>')) {
+                if (!dna.empty()) break;
+                continue;
+            }
+            expect_sequence_line(line_, input_.path(), input_.line_number());
+            genome::normalise(line_, letter_case_);
+            dna += line_;
+        } while (dna.size() < longest && next_line());
+        Document document = without_n(dna);
+        if (!document.sentences.empty()) return document;
+    } while (next_line());
+    return std::nullopt;
 }
 
 DocumentReader::Row DocumentReader::parse_row() const {
@@ -155,8 +171,8 @@ std::optional<Document> DocumentReader::next_coordinates() {
 }
 
 DocumentReader::DocumentReader(const std::filesystem::path& path, const genome::ReferenceGenome* genome,
-                               genome::LetterCase letter_case)
-    : input_(path), genome_(genome), letter_case_(letter_case) {}
+                               genome::LetterCase letter_case, Fasta fasta)
+    : input_(path), genome_(genome), letter_case_(letter_case), fasta_(fasta) {}
 
 std::optional<Document> DocumentReader::next(std::size_t most_sentences) {
     if (!ahead_ && !next_line()) return std::nullopt;

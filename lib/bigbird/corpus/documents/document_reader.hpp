@@ -18,11 +18,15 @@ struct Document {
     std::vector<std::string> sentences;  ///< normalized sequence, in upper case unless case is kept
 };
 
+enum class Fasta : std::uint8_t { refuse, take };
+
 /// Reads documents in the formats of build-documents. "-" is standard input; gzip and bgzip are recognized by
 /// content. The first line shows the form:
 /// - text: one sentence per line, one or more blank lines between documents; only letters, normalized on
 ///   reading.
-/// - FASTA: each record is a document of one sentence, longer ones several of a megabase.
+/// - FASTA, where it is taken: each record is a document, longer ones several of a megabase; sentences are
+/// what
+///   is between runs of N.
 /// - coordinates: BED6: contig, start, end, document, sentence, strand. Consecutive rows with the same
 ///   document make a document; "-" is read from the other strand; lines that begin with # are skipped.
 /// Not thread-safe.
@@ -32,7 +36,8 @@ public:
     /// `letter_case`. Throws InputError: no such file.
     explicit DocumentReader(const std::filesystem::path& path,
                             const genome::ReferenceGenome* genome = nullptr,
-                            genome::LetterCase letter_case = genome::LetterCase::upper);
+                            genome::LetterCase letter_case = genome::LetterCase::upper,
+                            Fasta fasta = Fasta::refuse);
     /// Returns nullopt at the end; never returns a document without a sentence. Throws InputError with file
     /// and line: text in neither form, coordinates without a genome, a contig that the genome lacks, an
     /// interval past its end. In text, returns at most `most_sentences` of a document at once; the next call
@@ -60,6 +65,7 @@ private:
     genome::TextInput input_;
     const genome::ReferenceGenome* genome_;
     genome::LetterCase letter_case_;
+    Fasta fasta_;
     Form form_ = Form::unknown;
     std::string line_;
     std::optional<Row> ahead_;  // the first row of the next document

@@ -443,10 +443,11 @@ namespace {
 
 using Documents = std::vector<std::vector<std::string>>;
 
-Documents read(const std::string& content, const genome::ReferenceGenome* genome = nullptr) {
+Documents read(const std::string& content, const genome::ReferenceGenome* genome = nullptr,
+               Fasta fasta = Fasta::refuse) {
     const TempDir folder;
     write_file(folder / "documents", content);
-    DocumentReader reader(folder / "documents", genome);
+    DocumentReader reader(folder / "documents", genome, genome::LetterCase::upper, fasta);
     Documents documents;
     while (auto document = reader.next())
         documents.push_back(std::move(document->sentences));
@@ -494,10 +495,13 @@ DOCTEST_TEST_CASE("document_reader: coordinates, both strands, through aliases")
     DOCTEST_CHECK(read("#contig\tstart\tend\n", genome.get()).empty());
 }
 
-DOCTEST_TEST_CASE("document_reader: records of FASTA are documents of one sentence") {
-    DOCTEST_CHECK(read(">22\nACGT\nac\n>empty\n>1 b\n\nGG\n") == Documents{{"ACGTAC"}, {"GG"}});
+DOCTEST_TEST_CASE("document_reader: records of FASTA are documents where they are taken, without N") {
+    const auto taken = [](const std::string& content) { return read(content, nullptr, Fasta::take); };
+    DOCTEST_CHECK(taken(">22\nACGT\nac\n>empty\n>1 b\n\nGG\n") == Documents{{"ACGTAC"}, {"GG"}});
+    DOCTEST_CHECK(taken(">1\nNNAC\nNNN\nGnT\n>n\nNN\n>2\nA\n") == Documents{{"AC", "G", "T"}, {"A"}});
+    DOCTEST_CHECK(taken(">n\nNN\n").empty());
     const std::string half(700'000, 'A');
-    DOCTEST_CHECK(read(">long\n" + half + '\n' + half + "\nC\n") == Documents{{half + half}, {"C"}});
+    DOCTEST_CHECK(taken(">long\n" + half + '\n' + half + "\nC\n") == Documents{{half + half}, {"C"}});
 }
 
 DOCTEST_TEST_CASE("document_reader: what is no document is refused with its line") {
@@ -507,6 +511,8 @@ DOCTEST_TEST_CASE("document_reader: what is no document is refused with its line
         "3: holds blanks between the letters of a sequence ('AC GT'), and letters are not joined over "
         "blanks: delete them or, if these are k-mers that overlap, write the sequence that they "
         "spell");
+    DOCTEST_CHECK(message(">22\nACGT\n") ==
+                  "1: is a FASTA header, and plain sequence is needed here, one a line");
     DOCTEST_CHECK(
         message("22\t0\t4\t0\t0\t+\n") ==
         "1: holds coordinates, not sequence; give the genome that they point into with --reference");
