@@ -78,8 +78,8 @@ std::vector<Scanned> scan_chunks(const std::vector<Chunk>& chunks, const Scanner
         const std::string dna = reference.fetch(scanned.chunk.where);
         scanned.hits = scanner.scan(dna, scanned.chunk.starts);
         for (const ScoreMatrix& matrix : scanner.matrices())
-            if (std::int64_t& sites = scanned.sites[matrix.width()]; sites == 0)
-                sites = count_sites(dna, matrix.width(), scanned.chunk.starts);
+            scanned.sites[matrix.width()] = 0;
+        count_sites(dna, scanned.chunk.starts, scanned.sites);
         return scanned;
     };
     const std::function keep = [&](Scanned&& scanned) { all.push_back(std::move(scanned)); };

@@ -65,16 +65,28 @@ namespace {
 constexpr std::uint8_t no_letter = 4;
 constexpr std::size_t block = 8192;  // starts whose letters stay in the first cache for all motifs
 
+constexpr std::array<std::uint8_t, 256> codes_of_letters = [] {
+    std::array<std::uint8_t, 256> codes{};
+    codes.fill(no_letter);
+    for (std::uint8_t code = 0; code < no_letter; ++code)
+        codes[static_cast<unsigned char>("ACGT"[code])] = code;
+    return codes;
+}();
+
 std::uint8_t code_of(char letter) {
-    return letter == 'A' ? 0 : letter == 'C' ? 1 : letter == 'G' ? 2 : letter == 'T' ? 3 : no_letter;
+    return codes_of_letters[static_cast<unsigned char>(letter)];
+}
+
+bool is_letter(char letter) {
+    return code_of(letter) != no_letter;
 }
 
 /// Calls body(begin, end) for each run of A C G T.
 void for_each_run(std::string_view dna, const std::function<void(std::size_t, std::size_t)>& body) {
-    for (std::size_t begin = dna.find_first_of(letters); begin != std::string_view::npos;) {
-        const std::size_t end = std::min(dna.find_first_not_of(letters, begin), dna.size());
-        body(begin, end);
-        begin = dna.find_first_of(letters, end);
+    for (auto begin = std::ranges::find_if(dna, is_letter); begin != dna.end();) {
+        const auto end = std::find_if_not(begin, dna.end(), is_letter);
+        body(static_cast<std::size_t>(begin - dna.begin()), static_cast<std::size_t>(end - dna.begin()));
+        begin = std::find_if(end, dna.end(), is_letter);
     }
 }
 
@@ -189,14 +201,15 @@ std::vector<Hit> Scanner::scan_plainly(std::string_view dna, std::size_t starts)
     return hits;
 }
 
-std::int64_t count_sites(std::string_view dna, std::size_t width, std::size_t starts) {
-    std::size_t count = 0;
-    for_each_run(dna, [&](std::size_t begin, std::size_t end) {
-        if (end - begin < width) return;
-        const std::size_t last = std::min(end - width + 1, starts);
-        count += last > begin ? last - begin : 0;
-    });
-    return static_cast<std::int64_t>(count);
+void count_sites(std::string_view dna, std::size_t starts, std::map<std::size_t, std::int64_t>& by_width) {
+    for_each_run(
+        dna,
+        [&](std::size_t begin, std::size_t end) {
+            for (auto& [width, sites] : by_width) {
+                const std::size_t last = std::min(end - std::min(width, end + 1) + 1, starts);
+                if (last > begin) sites += static_cast<std::int64_t>(last - begin);
+            }
+        });
 }
 
 std::vector<double> q_values(const ScoreMatrix& matrix, std::int32_t threshold,

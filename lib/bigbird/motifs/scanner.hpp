@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -107,8 +108,9 @@ private:
     std::vector<Strand> strands_;  ///< strands that can have hits
 };
 
-/// The number of sites of `width` letters that begin in the first `starts` letters and have only A C G T.
-std::int64_t count_sites(std::string_view dna, std::size_t width, std::size_t starts);
+/// Adds to each width the number of sites of so many letters that begin in the first `starts` letters and
+/// have only A C G T.
+void count_sites(std::string_view dna, std::size_t starts, std::map<std::size_t, std::int64_t>& by_width);
 
 /// The q-value (Benjamini and Hochberg) of each score from a motif's threshold on; `counts`: hits by score,
 /// from the threshold on; `tests`: number of scored sites on both strands.

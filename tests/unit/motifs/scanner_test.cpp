@@ -104,8 +104,15 @@ DOCTEST_TEST_CASE("scanner: q-values are Benjamini and Hochberg's") {
     counts.back() = 1;
     counts.front() = 7;
     DOCTEST_CHECK(q_values(matrix, least, counts, 8).back() == doctest::Approx(1));
-    DOCTEST_CHECK(count_sites("ACGNACGTA", 3, 9) == 4);
-    DOCTEST_CHECK(count_sites("ACGNACGTA", 3, 6) == 3);
+}
+
+DOCTEST_TEST_CASE("scanner: sites are counted by width, between other letters and up to the last start") {
+    using Sites = std::map<std::size_t, std::int64_t>;
+    Sites sites{{1, 0}, {3, 0}, {5, 0}, {20, 0}};
+    count_sites("ACGNACGTA", 9, sites);
+    DOCTEST_CHECK(sites == Sites{{1, 8}, {3, 4}, {5, 1}, {20, 0}});
+    count_sites("ACGNACGTA", 6, sites);
+    DOCTEST_CHECK(sites == Sites{{1, 13}, {3, 7}, {5, 2}, {20, 0}});
 }
 
 DOCTEST_TEST_CASE("scanner: hits and p-values are numpy's on a finer grid") {
