@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/substitutions.hpp"
 
+#include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/core/check.hpp"
 
 #include <ATen/ATen.h>
+#include <ATen/ThreadLocalState.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace bigbird::bins {
 
@@ -250,17 +253,28 @@ at::Tensor SubstitutedWindow::features(std::span<const Substitution> each, const
             changes = later_rows(stage, changes, group);
         const at::Tensor positions =
             at::tensor(changes.first, at::kLong).unsqueeze(1) + at::arange(changes.values.size(1), at::kLong);
-        for (std::int64_t i = 0; i < stems; i += substitutions_together) {
+        const auto pass = [&](std::int64_t i) {
             const std::int64_t some = std::min(substitutions_together, stems - i);
             const at::Tensor rows = at::arange(i, i + substitutions_together).clamp_max(i + some - 1);
             const ChangedPositions changed{changes.values.index_select(0, rows.to(device)),
                                            positions.index_select(0, rows).to(device)};
-            const at::Tensor means = network_.ptr()->encode_changed(whole_.positions, projections_, changed,
-                                                                    chosen.index_select(0, rows).to(device));
-            all.push_back(means.narrow(0, 0, some));
-            if (!sites.defined()) continue;
-            all.back() = at::cat({all.back(), sites.narrow(0, i, some).to(at::kFloat)}, 2);
-        }
+            const at::Tensor means = network_.ptr()
+                                         ->encode_changed(whole_.positions, projections_, changed,
+                                                          chosen.index_select(0, rows).to(device))
+                                         .narrow(0, 0, some);
+            return sites.defined() ? at::cat({means, sites.narrow(0, i, some).to(at::kFloat)}, 2) : means;
+        };
+        std::vector<at::Tensor> passes(
+            static_cast<std::size_t>((stems + substitutions_together - 1) / substitutions_together));
+        // A pass is small: threads that share the passes wait less than threads that share each operation.
+        const at::ThreadLocalState state;
+        at::parallel_for(0, std::ssize(passes), device.is_cpu() ? 1 : std::ssize(passes),
+                         [&](std::int64_t first, std::int64_t last) {
+                             const at::ThreadLocalStateGuard guard(state);
+                             for (std::int64_t i = first; i < last; ++i)
+                                 passes[static_cast<std::size_t>(i)] = pass(i * substitutions_together);
+                         });
+        std::ranges::move(passes, std::back_inserter(all));
     }
     return at::cat(all);
 }
