@@ -189,6 +189,32 @@ DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, sc
     DOCTEST_CHECK(holds(run({"--scorer", "most", "--output", "-"}).err, "--scorer is centre, max, mean"));
 }
 
+DOCTEST_TEST_CASE(
+    "variants: the bundled model's effects and scores are the same bytes on any number of threads") {
+    const TestFolder folder;
+    const std::string model = test_data("models/chromatin-grch37"), genome = test_data("genome/22.fa.gz");
+    std::string vcf = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+    const std::vector<std::pair<int, char>> bases{{17000000, 'C'}, {17000300, 'C'}, {17012800, 'T'},
+                                                  {17025600, 'A'}, {17038400, 'G'}, {17038500, 'C'}};
+    for (const auto& [at, base] : bases)
+        for (const std::string alt : {std::string(base == 'C' ? "G" : "C"), base + std::string("GA")})
+            vcf += "22\t" + std::to_string(at) + "\t.\t" + base + "\t" + alt + "\t.\t.\t.\n";
+    write_file(folder / "v.vcf", vcf);
+    const auto run = [&](const std::string& threads) {
+        const std::vector<std::string> common{"--model", model,       "--reference", genome,     "--device",
+                                              "cpu",     "--threads", threads,       "--output", "-"};
+        return succeeded(run_program(joined({"predict-variants", "--variants", folder / "v.vcf"}, common)))
+                   .out +
+               succeeded(run_program(joined({"predict", "--regions", "22:17000001-17040000", "--tile", "200"},
+                                            common)))
+                   .out;
+    };
+    const std::string one = run("1");
+    DOCTEST_CHECK(std::ranges::count(one, '\n') == 3 + 12 + 1 + 200);
+    DOCTEST_CHECK(run("2") == one);
+    DOCTEST_CHECK(run("5") == one);
+}
+
 DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks effects among") {
     const ScoredVariants fixture;
     const auto run = [&](const std::string& model, const std::string& variants,

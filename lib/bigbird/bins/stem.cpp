@@ -66,7 +66,7 @@ StemImpl::StemImpl(const BinsConfig& config) {
 
 void StemImpl::train(bool on) {
     kept_.assign(later_.size() + 1, {});
-    last_ = {};
+    last_.clear();
     torch::nn::Module::train(on);
 }
 
@@ -81,12 +81,18 @@ at::Tensor StemImpl::kept(std::size_t stage, std::initializer_list<at::Tensor> p
         if (parameter.is_inference()) return {};  // does not say when it was changed
         version += parameter._version();
     }
+    const std::lock_guard lock(mutex_);
     Kept& own = kept_[stage];
     if (!own.value.defined() || own.version != version) {
         own = {make(), version};
-        if (stage == 0) last_ = {};
+        if (stage == 0) last_.clear();
     }
     return own.value;
+}
+
+StemImpl::Window StemImpl::own_last(Window next) const {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(last_[std::this_thread::get_id()], std::move(next));
 }
 
 StemOutput StemImpl::first(const at::Tensor& bases, std::int64_t bin) const {
@@ -95,13 +101,14 @@ StemOutput StemImpl::first(const at::Tensor& bases, std::int64_t bin) const {
     stage.table = kept(0, {stage.weight, stage.bias, stage.sharpness}, [&] { return first_table(stage); });
     if (!stage.table.defined() || bases.dim() == 3 || bases.size(0) > 1 || !is_mirrored(stage))
         return first_stage(bases, stage);
-    const Window last = std::exchange(last_, {});
+    const Window last = own_last({});
     if (last.bin == bin && are_opposite_strands(last.bases, bases)) {
         const at::Tensor& sites = last.output.sites;
         return {last.output.positions.flip(1), sites.defined() ? sites.flip(1) : sites};
     }
-    last_ = {bases.clone(), bin, first_stage(bases, stage)};
-    return last_.output;
+    StemOutput output = first_stage(bases, stage);
+    own_last({bases.clone(), bin, output});
+    return output;
 }
 
 at::Tensor StemImpl::convolved(std::size_t i, const at::Tensor& x) const {

@@ -11,6 +11,9 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 namespace bigbird::bins {
@@ -83,6 +86,7 @@ at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage);
 /// The first stage is gelu(convolution), pooled; with both_strands, over the results of a filter and of its
 /// reverse complement. The others are x + convolution(gelu(x)), pooled, x the LayerNorm of the input (without
 /// "x +" where channels change).
+/// Thread-safe in evaluation mode.
 class StemImpl : public torch::nn::Module {
 public:
     explicit StemImpl(const BinsConfig& config);
@@ -113,7 +117,7 @@ private:
         at::Tensor value;
         std::uint32_t version = 0;
     };
-    /// The window whose first stage was computed last.
+    /// The window whose first stage a thread computed last.
     struct Window {
         at::Tensor bases;
         std::int64_t bin = 0;
@@ -122,10 +126,14 @@ private:
     template <typename Make>
     at::Tensor kept(std::size_t stage, std::initializer_list<at::Tensor> parameters, const Make& make) const;
 
+    /// Replaces the calling thread's last window, and returns the one before.
+    Window own_last(Window next) const;
+
     FirstStage first_;  // its bin is the default
     std::vector<Later> later_;
-    mutable std::vector<Kept> kept_;  // of each stage
-    mutable Window last_;
+    mutable std::mutex mutex_;                        // of what follows
+    mutable std::vector<Kept> kept_;                  // of each stage
+    mutable std::map<std::thread::id, Window> last_;  // of each thread
 };
 TORCH_MODULE(Stem);
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/substitutions.hpp"
 
-#include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/core/check.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <ATen/ATen.h>
-#include <ATen/ThreadLocalState.h>
 
 #include <algorithm>
 #include <iterator>
@@ -266,14 +265,9 @@ at::Tensor SubstitutedWindow::features(std::span<const Substitution> each, const
         };
         std::vector<at::Tensor> passes(
             static_cast<std::size_t>((stems + substitutions_together - 1) / substitutions_together));
-        // A pass is small: threads that share the passes wait less than threads that share each operation.
-        const at::ThreadLocalState state;
-        at::parallel_for(0, std::ssize(passes), device.is_cpu() ? 1 : std::ssize(passes),
-                         [&](std::int64_t first, std::int64_t last) {
-                             const at::ThreadLocalStateGuard guard(state);
-                             for (std::int64_t i = first; i < last; ++i)
-                                 passes[static_cast<std::size_t>(i)] = pass(i * substitutions_together);
-                         });
+        model::for_each_pass(std::ssize(passes), device.is_cpu(), [&](std::int64_t i) {
+            passes[static_cast<std::size_t>(i)] = pass(i * substitutions_together);
+        });
         std::ranges::move(passes, std::back_inserter(all));
     }
     return at::cat(all);

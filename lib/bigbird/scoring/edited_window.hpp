@@ -16,7 +16,8 @@
 namespace bigbird::tasks {
 
 /// A window after edits, as each model and strand reads it: the mean of their probabilities, or numbers, in
-/// double precision on the CPU. Not thread-safe; the models must outlive it.
+/// double precision on the CPU. Thread-safe if the models' networks share passes (BinNetwork::shares_passes).
+/// The models must outlive it.
 class EditedWindow {
 public:
     /// `models`: of equal segments (Placement::require_one_grid). `dna`: the window's normalized sequence.

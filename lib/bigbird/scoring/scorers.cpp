@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -183,7 +184,7 @@ std::vector<at::Tensor> GridRows::read(const Plan& plan, std::size_t first) {
 
 namespace {
 
-/// (windows, window_bins, labels) on the CPU.
+/// (windows, window_bins, labels) on the CPU, computed together.
 at::Tensor probabilities_of(const ModelFolder& model, std::span<const std::string> windows,
                             const BinsScoring& how) {
     const at::InferenceMode inference;
@@ -202,6 +203,19 @@ at::Tensor probabilities_of(const ModelFolder& model, std::span<const std::strin
     return sum.to(at::kCPU);
 }
 
+/// The same by a pass for each window on a CPU.
+at::Tensor probabilities_by_passes(const ModelFolder& model, std::span<const std::string> windows,
+                                   const BinsScoring& how) {
+    const BinNetwork& network = *model.bins();
+    if (!network.device().is_cpu()) return probabilities_of(model, windows, how);
+    std::vector<at::Tensor> each(windows.size());
+    model::for_each_pass(std::ssize(each), network.shares_passes(), [&](std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        each[at] = probabilities_of(model, windows.subspan(at, 1), how);
+    });
+    return at::cat(each);
+}
+
 class BinsScorer : public RowScorer {
 public:
     BinsScorer(std::vector<ModelFolder> models, SequenceOf sequence_of, const BinsScoring& how)
@@ -217,9 +231,11 @@ public:
         }
         for (const ModelFolder& model : models_) {
             const std::shared_ptr<BinNetwork> network = model.bins();
-            readers_.emplace_back(network->grid(), sequence_of_, windows_at_once(*network, how.batch_tokens),
+            const auto threads = network->shares_passes() ? static_cast<std::size_t>(how.threads) : 1;
+            readers_.emplace_back(network->grid(), sequence_of_,
+                                  std::max(threads, windows_at_once(*network, how.batch_tokens)),
                                   [&model, how](std::span<const std::string> windows) {
-                                      return probabilities_of(model, windows, how);
+                                      return probabilities_by_passes(model, windows, how);
                                   });
         }
     }

@@ -158,7 +158,7 @@ struct BinsScoring {
     Strands strands = Strands::none;
     std::int64_t batch_tokens = 0;  ///< positions per forward pass; on a CPU always one window, which
                                     ///< keeps scores bit-identical whatever the other windows are
-    int threads = 1;
+    int threads = 1;                ///< LibTorch's
     bool largest = false;  ///< a row longer than a bin gets each label's largest score of the bins that it
                            ///< overlaps, instead of the mean
 };

@@ -153,7 +153,7 @@ at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWin
                           std::int64_t batch_tokens, const std::function<void(std::int64_t)>& after_batch,
                           std::optional<model::GroupSizes> sizes) {
     const at::NoGradGuard no_gradients;
-    network.module()->eval();
+    if (network.module()->is_training()) network.module()->eval();
     at::Tensor logits = at::empty({std::ssize(windows), 1, network.labels()});
     const auto groups =
         network.group(windows, batch_tokens, sizes.value_or(model::sizes_for_scores(network.device())));

@@ -165,6 +165,12 @@ public:
     virtual std::int64_t windows_at_once(std::int64_t batch_tokens) const {
         return std::max<std::int64_t>(1, batch_tokens / window_positions());
     }
+    /// Whether several threads may call logits(), and threads gain more by passes of their own than by
+    /// sharing one (for_each_pass): small networks on a CPU, in evaluation mode.
+    bool shares_passes() const {
+        constexpr std::int64_t positions_of_small = 512;
+        return device().is_cpu() && base_network() && window_positions() <= positions_of_small;
+    }
     /// Size of the encoder's part of features(), which comes first.
     virtual std::int64_t hidden_size() const = 0;
     /// The network itself if it reads bases; null if it reads tokens.

@@ -2,6 +2,7 @@
 #include "bigbird/model/device/device.hpp"
 
 #include "bigbird/attention/feature_attention.hpp"
+#include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -10,7 +11,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
+#include <ATen/ThreadLocalState.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
@@ -145,6 +146,20 @@ void set_compute_threads(int threads) {
     at::set_num_threads(count);
     ::mallopt(M_MMAP_MAX, 0);
     ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+void for_each_pass(std::int64_t count, bool shared, const std::function<void(std::int64_t)>& body) {
+    if (!shared || count < at::get_num_threads()) {
+        for (std::int64_t i = 0; i < count; ++i)
+            body(i);
+        return;
+    }
+    const at::ThreadLocalState modes;
+    at::parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end) {
+        const at::ThreadLocalStateGuard guard(modes);
+        for (std::int64_t i = begin; i < end; ++i)
+            body(i);
+    });
 }
 
 bool computes_bf16(const at::Device& device) {

@@ -8,6 +8,7 @@
 #include <c10/core/Event.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -44,6 +45,13 @@ private:
 /// Sets LibTorch's CPU threads (0: all available). From now on the C library keeps the memory of freed
 /// tensors for later ones. New pages would have to be cleared by the system.
 void set_compute_threads(int threads);
+
+/// Runs body(i) for each i < count. If they are `shared` and at least as many as LibTorch's threads, each
+/// thread takes some of them, and their operations run on one thread each; otherwise one follows the other,
+/// and threads share each operation. For passes of small networks, whose operations are so short that threads
+/// would mostly wait for each other. `body` has the caller's modes (inference, gradients); if it is `shared`,
+/// it is thread-safe. Throws what it throws.
+void for_each_pass(std::int64_t count, bool shared, const std::function<void(std::int64_t)>& body);
 
 /// Whether a device has instructions for bfloat16: every GPU, and CPUs by core/system/processor.hpp.
 bool computes_bf16(const at::Device& device);

@@ -335,7 +335,9 @@ public:
           strands_(strands),
           grid_(grid),
           scorer_(scorer),
-          side_(bins / 2) {
+          side_(bins / 2),
+          shares_passes_(std::ranges::all_of(
+              models_, [](const ModelFolder& model) { return model.bins()->shares_passes(); })) {
         if (side_ > grid_.margin_bins) {
             throw ConfigError(fmt::format(
                 "--scorer: {} bins reach over the window's margin of {}: the most for this model is {}", bins,
@@ -348,57 +350,74 @@ public:
         };
     }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int) override {
-        std::map<std::string_view, std::vector<std::size_t>> windows;  // row indices by reference sequence
+        std::map<std::string_view, std::vector<std::size_t>> members;  // row indices by reference sequence
+        std::string_view last;
         for (std::size_t i = 0; i < rows.size(); ++i)
-            if (rows::is_scored(rows[i].status)) windows[rows[i].ref_sequence].push_back(i);
+            if (rows::is_scored(rows[i].status)) members[last = rows[i].ref_sequence].push_back(i);
+        std::vector<Window> windows;
+        for (const auto& [dna, of_it] : members)
+            windows.push_back(dna == last_.dna ? std::move(last_) : Window{.dna = std::string(dna)});
         std::vector<AlleleEffects> effects(rows.size());
-        for (const auto& [dna, members] : windows)
-            score(rows, members, std::string(dna), effects);
+        const std::vector<std::pair<std::string_view, std::vector<std::size_t>>> each(members.begin(),
+                                                                                      members.end());
+        model::for_each_pass(std::ssize(windows), shares_passes_, [&](std::int64_t i) {
+            const auto at = static_cast<std::size_t>(i);
+            score(rows, each[at].second, windows[at], effects);
+            // Variants are sorted, and the next chunk often begins in the same window.
+            if (windows[at].dna == last) last_ = std::move(windows[at]);
+            windows[at] = {};
+        });
         return effects;
     }
 
 private:
+    struct Window {
+        std::string dna{};
+        std::optional<EditedWindow> edited{};
+        at::Tensor ref{};  ///< its scores, (window_bins, labels)
+    };
+
     /// Scores rows that share a window of the reference.
-    void score(std::span<const rows::VariantRow> rows, std::span<const std::size_t> members,
-               const std::string& dna, std::vector<AlleleEffects>& effects) {
+    void score(std::span<const rows::VariantRow> rows, std::span<const std::size_t> members, Window& window,
+               std::vector<AlleleEffects>& effects) const {
         stop_if_asked();
-        if (dna != last_dna_) {  // variants are sorted, and the next chunk often begins in the same window
-            last_.emplace(models_, strands_, dna);
-            last_ref_ = last_->reference();
-            last_dna_ = dna;
+        if (!window.edited) {
+            window.edited.emplace(models_, strands_, window.dna);
+            window.ref = window.edited->reference();
         }
-        const at::Tensor& ref = last_ref_;
         std::vector<bins::Substitution> each;
         std::vector<std::int64_t> bins;
-        std::vector<std::size_t> substituted;
+        std::vector<std::size_t> substituted, others;
         for (const std::size_t i : members) {
             const rows::VariantRow& row = rows[i];
-            if (row.substitution) {
-                each.push_back(
-                    {row.offset, bins::code_of(row.alt_sequence[static_cast<std::size_t>(row.offset)])});
-                for (std::int64_t bin = -side_; bin <= side_; ++bin)
-                    bins.push_back(bin_of(row) + bin);
-                substituted.push_back(i);
-            } else {
-                effects[i] = effects_at(row, ref, edited(row));
-            }
+            (row.substitution ? substituted : others).push_back(i);
+            if (!row.substitution) continue;
+            each.push_back(
+                {row.offset, bins::code_of(row.alt_sequence[static_cast<std::size_t>(row.offset)])});
+            for (std::int64_t bin = -side_; bin <= side_; ++bin)
+                bins.push_back(bin_of(row) + bin);
         }
+        model::for_each_pass(std::ssize(others), shares_passes_, [&](std::int64_t i) {
+            const std::size_t row = others[static_cast<std::size_t>(i)];
+            effects[row] = effects_at(rows[row], window.ref, edited(rows[row], *window.edited));
+        });
         if (each.empty()) return;
-        const at::Tensor alt = last_->substituted(each, at::tensor(bins, at::kLong).view({-1, width()}));
+        const at::Tensor alt =
+            window.edited->substituted(each, at::tensor(bins, at::kLong).view({-1, width()}));
         for (std::size_t i = 0; i < substituted.size(); ++i)
             effects[substituted[i]] =
-                effects_at(rows[substituted[i]], ref, alt[static_cast<std::int64_t>(i)]);
+                effects_at(rows[substituted[i]], window.ref, alt[static_cast<std::int64_t>(i)]);
     }
     std::int64_t bin_of(const rows::VariantRow& row) const { return row.offset / grid_.bin; }
     std::int64_t width() const { return 2 * side_ + 1; }
     /// The scores of the other allele, (bins, labels), for the bins around the variant's. Bins after the
     /// variant come from the window in which the bases after ALT keep their offsets. They are thus compared
     /// with the same bases.
-    at::Tensor edited(const rows::VariantRow& row) const {
+    at::Tensor edited(const rows::VariantRow& row, const EditedWindow& window) const {
         const std::int64_t bin = bin_of(row);
-        const at::Tensor left = last_->edited({&row.alt_sequence, 1})[0].narrow(0, bin - side_, width());
+        const at::Tensor left = window.edited({&row.alt_sequence, 1})[0].narrow(0, bin - side_, width());
         if (row.right_sequence.empty()) return left;
-        const at::Tensor right = last_->edited({&row.right_sequence, 1})[0].narrow(0, bin + 1, side_);
+        const at::Tensor right = window.edited({&row.right_sequence, 1})[0].narrow(0, bin + 1, side_);
         return at::cat({left.narrow(0, 0, side_ + 1), right});
     }
     /// `alt`: (bins, labels) around the variant's bin. Bins beyond the contig's ends are ignored.
@@ -417,10 +436,9 @@ private:
     Strands strands_;
     bins::Grid grid_;
     BinScorer scorer_;
-    std::int64_t side_;     ///< bins on each side of the variant's bin
-    std::string last_dna_;  ///< the window that was scored last
-    std::optional<EditedWindow> last_;
-    at::Tensor last_ref_;  ///< its scores, (window_bins, labels)
+    std::int64_t side_;  ///< bins on each side of the variant's bin
+    bool shares_passes_;
+    Window last_{};  ///< the window of the last variant
 };
 
 /// The windows of both alleles without the reference bases at the end that only one of them contains. Windows

@@ -15,7 +15,10 @@
 #include <ATen/Version.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
+#include <vector>
 
 using namespace bigbird::model;
 using namespace bigbird;
@@ -53,6 +56,30 @@ DOCTEST_TEST_CASE("device: compute threads are set, 0 means all") {
     DOCTEST_CHECK(at::get_num_threads() == 1);
     set_compute_threads(0);
     DOCTEST_CHECK(at::get_num_threads() >= 1);
+}
+
+DOCTEST_TEST_CASE("device: shared passes each run once, by threads of their own, in the caller's modes") {
+    set_compute_threads(3);
+    const c10::InferenceMode inference;
+    for (const std::int64_t count : {0, 2, 3, 40}) {
+        for (const bool shared : {false, true}) {
+            std::vector<int> runs(static_cast<std::size_t>(count));
+            std::atomic<int> alone = 0;
+            for_each_pass(count, shared, [&](std::int64_t i) {
+                ++runs[static_cast<std::size_t>(i)];
+                if (at::in_parallel_region()) ++alone;
+                DOCTEST_CHECK(c10::InferenceMode::is_enabled());
+            });
+            DOCTEST_CHECK(std::ranges::count(runs, 1) == count);
+            DOCTEST_CHECK(alone == (shared && count >= 3 ? count : 0));
+        }
+    }
+    DOCTEST_CHECK(message_of<bigbird::ConfigError>([&] {
+                      for_each_pass(9, true, [](std::int64_t i) {
+                          if (i == 4) throw bigbird::ConfigError("the fifth");
+                      });
+                  }) == "the fifth");
+    set_compute_threads(0);
 }
 
 DOCTEST_TEST_CASE("arithmetic: LibTorch keeps to the instruction set that may be used") {
