@@ -5,7 +5,7 @@
 
 namespace bigbird {
 
-/// The release, such as "0.3.0"; written into every artefact.
+/// The release, such as "0.4.0"; written into every artefact.
 std::string_view version();
 
 }  // namespace bigbird
