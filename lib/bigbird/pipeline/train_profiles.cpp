@@ -17,8 +17,11 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/networks/files/profile_folder.hpp"
+#include "bigbird/pipeline/profile_motifs.hpp"
 #include "bigbird/pipeline/profile_page.hpp"
+#include "bigbird/pipeline/profile_reads.hpp"
 #include "bigbird/pipeline/recipe.hpp"
+#include "bigbird/pipeline/report_motifs.hpp"
 #include "bigbird/pipeline/report_page.hpp"
 #include "bigbird/pipeline/train_folder.hpp"
 #include "bigbird/profiles/training/bias.hpp"
@@ -51,6 +54,8 @@ constexpr std::size_t sweep_backgrounds = 64;  // for marginals
 /// Thresholds of background, in 1 % quantiles of the peaks' read ends; 0: all of it.
 constexpr std::array thresholds{0.3, 0.5, 0.8, 0.0};
 constexpr std::size_t fewest_windows = 100;  // to learn the bias from
+constexpr std::size_t most_of_motifs = 300;  // peaks whose contributions are searched
+constexpr std::int64_t motif_bases = 400;    // of each
 
 /// The files of the labels that a list or sheet names, which add up.
 std::vector<fs::path> files_of(const std::vector<fs::path>& given) {
@@ -135,7 +140,9 @@ ProfileShape shape_of(const std::string& config, const WindowLengths& lengths) {
 class ProfilePipeline {
 public:
     explicit ProfilePipeline(const TrainSpec& spec)
-        : spec_(spec), folder_(spec.output), bias_(bias_of(spec)), options_(fixed_options()) {}
+        : spec_(spec), folder_(spec.output), bias_(bias_of(spec)), options_(fixed_options()),
+          known_(spec.known_motifs.empty() ? std::vector<motifs::Motif>()
+                                           : motifs::read_motifs(spec.known_motifs).motifs) {}
 
     std::vector<std::string> run() {
         require_own_folder(folder_);
@@ -233,7 +240,9 @@ private:
             const Json record = read_json(folder_ / record_file),
                        before = record.value("options", Json::object());
             if (before == options_) {
-                if (!record.contains("summary")) return std::nullopt;
+                const bool other_motifs = known_sum() != "" && record.value("known_motifs", "") != known_sum();
+                if (!record.contains("summary") || other_motifs)
+                    return std::nullopt;
                 log_info("{}: is finished already", folder_.string());
                 return record["summary"].get<std::vector<std::string>>();
             }
@@ -245,6 +254,11 @@ private:
         }
         write_train_record(folder_, options_, Json());
         return std::nullopt;
+    }
+
+    /// Checksum of the known motifs, which change nothing but the page.
+    std::string known_sum() const {
+        return spec_.known_motifs.empty() ? "" : sha256_of_file(spec_.known_motifs);
     }
 
     /// The data, the lengths of windows, the network and its regions.
@@ -464,19 +478,24 @@ private:
             {"program", "bigbird-dna"}, {"version", std::string(version())}, {"options", options_}};
         evaluation.update(to_json(judged));
         if (!sweep_.is_null()) evaluation["bias"] = sweep_;
+        for (const examples::SignalRead& file : data_->files())
+            if (file.reads || file.shift)
+                evaluation["signal"].push_back(to_json(file, spec_.tracks.reading));
         write_json(folder_ / evaluation_file, evaluation, Overwrite::allow);
         write_page(judged, pair);
         write_model(trained, judged);
         std::vector<std::string> lines = summary_of(judged);
         lines.push_back(fmt::format("model      {}", (folder_ / model_folder).string()));
         lines.push_back(fmt::format("report     {}", (folder_ / page_file).string()));
-        write_train_record(folder_, options_, lines);
+        write_train_record(folder_, options_, lines, {{"known_motifs", known_sum()}});
         return lines;
     }
 
     void write_page(const ProfileJudgement& judged, const profiles::ProfilePair& pair) const {
-        std::string body = profile_sections(judged, pair, *source_, data_->reference(), sweep_) +
-                           curves_html(folder_ / run_folder) + "<h2>Made from</h2><table>\n";
+        std::string body = reads_html(files_of(spec_.tracks.signals), data_->files(), spec_.tracks.reading) +
+                           profile_sections(judged, pair, *source_, data_->reference(), sweep_) +
+                           learned_motifs() + curves_html(folder_ / run_folder) +
+                           "<h2>Made from</h2><table>\n";
         const auto row = [](const std::string& key, const std::string& value) {
             return "<tr>" + evaluation::html_cell(key, true) + evaluation::html_cell(value, true) + "</tr>\n";
         };
@@ -487,6 +506,25 @@ private:
             out << evaluation::page_html(folder_.filename().string() + ": profiles from sequence",
                                          body + "</table>\n");
         });
+    }
+
+    /// Finds the motifs of peaks that were held out, as far as there are enough, and writes them. Returns a
+    /// section of the page.
+    std::string learned_motifs() const {
+        std::vector<Region> peaks;
+        for (const Split split : {Split::test, Split::validation, Split::train})
+            for (const Region& peak : profiles::some_of(regions_.of(split, true), most_of_motifs - peaks.size()))
+                peaks.push_back(peak);
+        const std::int64_t bases = std::min(motif_bases, shape_.output);
+        std::vector<genome::Interval> places;
+        for (const Region& peak : peaks)
+            places.push_back({data_->reference().contigs()[peak.contig].name, peak.centre - bases / 2,
+                              peak.centre - bases / 2 + bases});
+        const motifs::MotifSet found{
+            .motifs = profile_motifs(folder_ / run_folder / training::model_folder, places, spec_)};
+        if (!found.motifs.empty())
+            motifs::write_motifs(folder_ / run_folder / learned_file, found, Overwrite::allow);
+        return profile_motifs_html(found.motifs, places.size(), known_);
     }
 
     void write_model(const fs::path& trained, const ProfileJudgement& judged) const {
@@ -509,6 +547,7 @@ private:
     const fs::path folder_;
     const std::string bias_;
     const Json options_;
+    const std::vector<motifs::Motif> known_;
     std::optional<DataSet> data_;
     std::optional<WindowSource> source_;
     ProfileShape shape_;
