@@ -14,6 +14,7 @@
 #include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/build/sheet.hpp"
+#include "bigbird/examples/build/signals/signal_json.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/networks/files/profile_folder.hpp"
@@ -45,11 +46,12 @@ using networks::ProfileNet, networks::ProfileShape;
 using profiles::DataSet, profiles::Region, profiles::SplitRegions, profiles::WindowLengths,
     profiles::WindowSource;
 
-constexpr const char *bias_folder = "bias", *sweep_file = "sweep.json", *regions_file = "regions.bed";
+constexpr const char *bias_folder = "bias", *best_bias_folder = "best", *sweep_file = "sweep.json", *regions_file = "regions.bed";
 constexpr std::array profile_parts{bias_folder,  run_folder,   evaluation_file,  page_file,
                                    regions_file, model_folder, model::card_file, record_file};
 constexpr std::string_view kmers_prefix = "kmers:";
-constexpr std::int64_t bias_share = 10;        // of the steps, for each threshold
+constexpr std::int64_t sweep_share = 10;       // of the steps, for each threshold
+constexpr std::int64_t bias_share = 2;         // for the one that is taken
 constexpr std::size_t sweep_backgrounds = 64;  // for marginals
 /// Thresholds of background, in 1 % quantiles of the peaks' read ends; 0: all of it.
 constexpr std::array thresholds{0.3, 0.5, 0.8, 0.0};
@@ -175,11 +177,12 @@ public:
         double all = reading;
         if (trains_bias) {
             const double step =
-                profiles::seconds_per_step(bias_run(thresholds.size(), regions_, bias_steps()), *source_);
-            const double sweep = step * static_cast<double>(bias_steps() * std::ssize(thresholds));
+                profiles::seconds_per_step(bias_run(best_bias_folder, regions_, bias_steps()), *source_);
+            const double sweep =
+                step * static_cast<double>(sweep_steps() * std::ssize(thresholds) + bias_steps());
             lines.push_back(line_of("bias, at most", sweep,
-                                    fmt::format(": {} thresholds, each {} steps of {:.3g} s",
-                                                thresholds.size(), bias_steps(), step)));
+                                    fmt::format(": {} thresholds, each {} steps of {:.3g} s, and {} steps",
+                                                thresholds.size(), sweep_steps(), step, bias_steps())));
             bias = profiles::untrained_network("bias", bias_shape(), spec_.model.seed, 1);
             profiles::freeze(*bias);
             all += sweep;
@@ -324,6 +327,7 @@ private:
                        spec_.model.batch_size)
             .total_steps;
     }
+    std::int64_t sweep_steps() const { return std::max<std::int64_t>(1, total_steps() / sweep_share); }
     std::int64_t bias_steps() const { return std::max<std::int64_t>(1, total_steps() / bias_share); }
     ProfileShape bias_shape() const {
         constexpr std::int64_t narrower = 4, fewest = 32;  // chrombpnet's 128 of 512
@@ -367,7 +371,7 @@ private:
         return run;
     }
 
-    profiles::ProfileRun bias_run(std::size_t number, SplitRegions regions, std::int64_t steps) const {
+    profiles::ProfileRun bias_run(const std::string& name, SplitRegions regions, std::int64_t steps) const {
         profiles::ProfileRun run = run_of(steps);
         run.part = "bias";
         run.shape = bias_shape();
@@ -375,7 +379,7 @@ private:
             peaks.clear();
         run.background_per_epoch = std::ssize(regions.of(Split::train, false));
         run.regions = std::move(regions);
-        run.folder = folder_ / bias_folder / std::to_string(number);
+        run.folder = folder_ / bias_folder / name;
         return run;
     }
 
@@ -402,45 +406,51 @@ private:
         return bias;
     }
 
-    /// Trains a bias model below each threshold, or takes the results, and opens the best one.
+    /// Trains a bias model below each threshold, or takes the results, and then one below the best threshold
+    /// for longer.
     ProfileNet swept_bias() {
         const fs::path table = folder_ / bias_folder / sweep_file;
         if (!is_there(table)) sweep(table);
         sweep_ = read_json(table);
-        for (const Json& trial : sweep_)
-            if (trial.value("taken", false))
-                return profiles::open_pair(folder_ / bias_folder / trial.at("folder").get<std::string>() /
-                                           training::model_folder)
-                    .main;
+        for (const Json& trial : sweep_) {
+            if (!trial.value("taken", false)) continue;
+            const auto factor = trial.at("threshold").get<double>();
+            profiles::train_network(bias_run(best_bias_folder, quiet(factor), bias_steps()), *source_);
+            return profiles::open_pair(folder_ / bias_folder / best_bias_folder / training::model_folder).main;
+        }
         throw InputError("names no model that was taken", table);
+    }
+
+    /// The regions with background below a threshold only, but for validation at least some.
+    SplitRegions quiet(double factor) const {
+        SplitRegions regions = regions_;
+        if (factor == 0) return regions;
+        for (auto& background : regions.background)
+            background = quiet_regions(*source_, background, regions_.of(Split::train, true), factor);
+        auto& validation = regions.background[static_cast<std::size_t>(Split::validation)];
+        if (validation.empty()) validation = regions_.of(Split::validation, false);
+        return regions;
     }
 
     void sweep(const fs::path& table) {
         std::vector<profiles::BiasTrial> trials;
         Json rows = Json::array();
-        const auto& peaks = regions_.of(Split::train, true);
         for (std::size_t i = 0; i < thresholds.size(); ++i) {
-            SplitRegions regions = regions_;
-            for (auto& background : regions.background)
-                if (thresholds[i] > 0) background = quiet_regions(*source_, background, peaks, thresholds[i]);
+            SplitRegions regions = quiet(thresholds[i]);
             const std::size_t count = regions.of(Split::train, false).size();
             if (count < fewest_windows && thresholds[i] > 0) {
                 log_info("bias: {} below a threshold of {} are too few", counted(count, "window"),
                          thresholds[i]);
                 continue;
             }
-            if (regions.of(Split::validation, false).empty())
-                regions.background[static_cast<std::size_t>(Split::validation)] =
-                    regions_.of(Split::validation, false);
             const std::string name = std::to_string(i + 1);
             const fs::path folder = folder_ / bias_folder / name;
             fs::create_directories(folder.parent_path());
-            profiles::train_network(bias_run(i + 1, std::move(regions), bias_steps()), *source_);
+            profiles::train_network(bias_run(name, std::move(regions), sweep_steps()), *source_);
             trials.push_back(judged_trial(profiles::open_pair(folder / training::model_folder).main));
             trials.back().factor = thresholds[i];
             trials.back().regions = static_cast<std::int64_t>(count);
             rows.push_back(to_json(trials.back()));
-            rows.back()["folder"] = name;
             log_trial(trials.back());
         }
         const std::size_t best = best_trial(trials);

@@ -8,6 +8,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/sheet.hpp"
+#include "bigbird/examples/build/signals/signal_json.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/labelled_bins.hpp"

@@ -34,7 +34,7 @@ struct TrackOptions : BinRegionOptions {
     /// bins if there are none.
     std::vector<std::filesystem::path> peaks{};
     std::optional<Negatives> negatives{};  ///< by_gc
-    std::int64_t peak_window = 2114;       ///< bases around a summit; ChromBPNet reads as many
+    std::int64_t peak_window = 2114;       ///< bases around a summit, as ChromBPNet reads them
     std::uint64_t seed = 0;                ///< of the draw of negatives
 
     /// Throws ConfigError.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "bigbird/core/choice.hpp"
-#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/examples/build/signals/alignments.hpp"
 #include "bigbird/examples/build/signals/bigwig.hpp"
 #include "bigbird/examples/build/signals/cut_shift.hpp"
@@ -51,8 +50,6 @@ struct SignalRead {
     std::optional<ReadCounts> reads{};  ///< of BAM and CRAM
     std::optional<ShiftFound> shift{};  ///< of atac and dnase
 };
-/// The reads of a BAM or CRAM by what became of them, and the shift of a file of cut sites.
-Json to_json(const SignalRead& file, const SignalReading& how);
 
 /// Whether a file's name is one of a binary format (.bw, .bigwig, .bam, .cram).
 bool is_binary_signal(const std::filesystem::path& path);
