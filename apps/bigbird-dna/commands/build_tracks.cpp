@@ -36,10 +36,13 @@ void setup_build_tracks(Program& program) {
     add_read_options(command, tracks.reading);
     CLI::Option* peaks = add_value(
         command, "--peaks", "BED", tracks.peaks,
-        "Keep only bins in windows of 2,114 bases around the summits of these peaks (narrowPeak or BED)");
+        "Keep only bins in windows around the summits of these peaks (narrowPeak or BED)");
+    add_value(command, "--window", "BP", tracks.peak_window, "Bases around a summit", CLI::PositiveNumber)
+        ->needs(peaks);
     add_negatives_option(command, tracks.negatives,
                          "gc:RATIO: keep also RATIO windows per peak that have none, of the same GC")
         ->needs(peaks);
+    add_seed_option(command, tracks.seed);
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; default: chosen automatically");

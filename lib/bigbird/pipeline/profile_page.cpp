@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace bigbird::tasks {
 
@@ -55,8 +56,8 @@ void add_hexamers(ProfileJudgement& judged, const WindowSource& source, std::spa
     const networks::ProfileNet table = profiles::kmer_network(
         profiles::count_kmers(floor_bases, source, train), source.input(), source.output());
     const ProfilePair alone{table};
-    judged.peaks.emplace_back(hexamer_name, figures_of(alone, source, peaks));
-    judged.background.emplace_back(hexamer_name, figures_of(alone, source, background));
+    judged.peaks.emplace_back(hexamer_name, figures_of(alone, source, peaks, true));
+    judged.background.emplace_back(hexamer_name, figures_of(alone, source, background, true));
 }
 
 std::string number_text(double value, int digits = 3) {
@@ -91,6 +92,34 @@ std::string counts_picture(const ProfileFigures& figures) {
     plot.diagonal();
     for (std::size_t i = 0; i < figures.observed.size(); ++i)
         plot.point(figures.observed[i], figures.predicted[i], "#30638e", "", 1.5);
+    return plot.html();
+}
+
+/// Mean profiles of test peaks, weighted by read ends, in units of a uniform profile: observed, and predicted
+/// by each part of the model.
+std::string mean_picture(const ProfileJudgement& judged) {
+    const auto line_of = [](const std::vector<double>& sums) {
+        const double mean = std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(sums.size());
+        PlotLine line;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            line.emplace_back(static_cast<double>(i) - static_cast<double>(sums.size() / 2), sums[i] / mean);
+        return line;
+    };
+    std::vector<std::pair<PlotLine, const char*>> lines{{line_of(judged.peaks.front().second.ends), "#333"}};
+    for (const auto& [name, figures] : judged.peaks)
+        for (const auto& [part, colour] :
+             {std::pair(plain_name, "#d1495b"), std::pair(joined_name, "#aaa"),
+              std::pair(corrected_name, "#d1495b"), std::pair(bias_name, "#30638e")})
+            if (name == part) lines.emplace_back(line_of(figures.expected), colour);
+    double most = 0;
+    for (const auto& [line, colour] : lines)
+        most = std::max(most, std::ranges::max(line, {}, &PlotLine::value_type::second).second);
+    const auto about = static_cast<double>(lines.front().first.size() / 2);
+    evaluation::Plot plot("Mean profile of test peaks", "base from the summit", "times uniform",
+                          evaluation::Range{-about, about}.rounded(), evaluation::Range{0, most}.rounded());
+    plot.level(1);
+    for (const auto& [line, colour] : lines)
+        plot.line(line, colour);
     return plot.html();
 }
 
@@ -172,8 +201,8 @@ ProfileJudgement judge_profiles(const ProfilePair& pair, const WindowSource& sou
     ProfileJudgement judged{.uniform = 1.0 / static_cast<double>(source.output())};
     const auto &peaks = regions.of(Split::test, true), &background = regions.of(Split::test, false);
     const auto add = [&](const char* name, const ProfilePair& part) {
-        judged.peaks.emplace_back(name, figures_of(part, source, peaks));
-        if (!background.empty()) judged.background.emplace_back(name, figures_of(part, source, background));
+        judged.peaks.emplace_back(name, figures_of(part, source, peaks, true));
+        if (!background.empty()) judged.background.emplace_back(name, figures_of(part, source, background, true));
     };
     const ProfilePair corrected{pair.main}, bias{pair.bias};
     add(pair.bias ? joined_name : plain_name, pair);
@@ -253,7 +282,10 @@ std::string profile_sections(const ProfileJudgement& judged, const ProfilePair& 
         "observed one. They depend on the depth of sequencing.</p>\n",
         judged.peaks.front().second.regions(), source.output());
     html += figures_table(judged.peaks) + "<div class=pictures>" +
-            counts_picture(judged.peaks.front().second) + "</div>\n";
+            counts_picture(judged.peaks.front().second) + mean_picture(judged) +
+            fmt::format("</div><p>The mean profile: observed (black), predicted {}.</p>\n",
+                        pair.bias ? "with the bias (grey) and without it (red), and the bias alone (blue)"
+                                  : "(red)");
     if (!judged.background.empty())
         html += fmt::format("<h2>Test background</h2><p>{} windows without peaks.</p>\n",
                             judged.background.front().second.regions()) +

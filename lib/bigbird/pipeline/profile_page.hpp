@@ -27,7 +27,7 @@ struct ProfileJudgement {
 };
 
 /// Figures of the parts (joined, corrected, bias) and of floors (mean profile, and a table of hexamers) on
-/// test.
+/// test, of both strands.
 ProfileJudgement judge_profiles(const profiles::ProfilePair& pair, const profiles::WindowSource& source,
                                 const profiles::SplitRegions& regions, bool dnase);
 Json to_json(const ProfileJudgement& judged);

@@ -48,12 +48,13 @@ void CutCounts::copy(std::size_t contig, std::int64_t begin, std::span<float> co
         counts[static_cast<std::size_t>(site - begin)] += 1;
 }
 
-CutCounts read_cut_counts(std::span<const std::filesystem::path> paths,
-                          const genome::ReferenceGenome& reference, const examples::SignalReading& how) {
-    CutCounts sites(reference.contigs());
+ReadCuts read_cut_counts(std::span<const std::filesystem::path> paths,
+                         const genome::ReferenceGenome& reference, const examples::SignalReading& how) {
+    ReadCuts read{CutCounts(reference.contigs()), {}};
+    CutCounts& sites = read.sites;
     for (const std::filesystem::path& path : paths) {
         stop_if_asked();
-        examples::read_signal(
+        read.files.push_back(examples::read_signal(
             path, reference, how,
             [&](std::size_t contig, std::int64_t begin, std::int64_t end, double value) {
                 if (value < 0 || value != std::floor(value))
@@ -65,13 +66,13 @@ CutCounts read_cut_counts(std::span<const std::filesystem::path> paths,
                 for (std::int64_t base = begin; base < end; ++base)
                     for (auto left = static_cast<std::int64_t>(value); left > 0; --left)
                         sites.add(contig, base);
-            });
+            }));
     }
     if (sites.total() == 0) throw InputError("holds no read end on the reference", paths.front());
     if (sites.dropped() > 0)
         log_info("{} read ends beyond the ends of contigs do not count", sites.dropped());
     sites.finish();
-    return sites;
+    return read;
 }
 
 }  // namespace bigbird::profiles

@@ -38,10 +38,15 @@ private:
     std::int64_t total_ = 0, dropped_ = 0;
 };
 
+/// Cut sites, and what each of their files held.
+struct ReadCuts {
+    CutCounts sites;
+    std::vector<examples::SignalRead> files;
+};
 /// Reads files of read_signal() and adds them up. Of bigWig and bedGraph, values are numbers of read ends per
 /// base. Throws InputError as read_signal() does, for a value that is not a whole number, and if nothing is
 /// left.
-CutCounts read_cut_counts(std::span<const std::filesystem::path> paths,
-                          const genome::ReferenceGenome& reference, const examples::SignalReading& how);
+ReadCuts read_cut_counts(std::span<const std::filesystem::path> paths,
+                         const genome::ReferenceGenome& reference, const examples::SignalReading& how);
 
 }  // namespace bigbird::profiles

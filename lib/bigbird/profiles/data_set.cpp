@@ -16,13 +16,13 @@ WindowLengths lengths_for(double covered_share) {
 DataSet::DataSet(DataSetOptions options)
     : options_(std::move(options)),
       regions_(options_.regions),
-      sites_(read_cut_counts(options_.signals, reference(), options_.reading)),
+      read_(read_cut_counts(options_.signals, reference(), options_.reading)),
       summits_(read_summits(options_.peaks, reference())) {
     std::set<std::string> with_peaks;
     for (const Region& summit : summits_)
         with_peaks.insert(reference().contigs()[summit.contig].name);
     regions_.choose_missing_hold_outs([&](const std::string& contig) { return with_peaks.contains(contig); });
-    log_info("{} and {}", counted(sites_.total(), "read end"), counted(summits_.size(), "summit"));
+    log_info("{} and {}", counted(sites().total(), "read end"), counted(summits_.size(), "summit"));
 }
 
 SplitRegions DataSet::split(const WindowLengths& lengths) const {

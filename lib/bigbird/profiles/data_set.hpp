@@ -36,13 +36,15 @@ public:
     explicit DataSet(DataSetOptions options);
 
     const genome::ReferenceGenome& reference() const { return regions_.reference(); }
-    const CutCounts& sites() const { return sites_; }
+    const CutCounts& sites() const { return read_.sites; }
+    /// What the files of options.signals held, in their order.
+    const std::vector<examples::SignalRead>& files() const { return read_.files; }
     std::int64_t summits() const { return std::ssize(summits_); }
     double covered(std::int64_t input) const { return covered_share(summits_, reference(), input); }
     /// The regions of windows of these lengths. Logs their numbers.
     SplitRegions split(const WindowLengths& lengths) const;
     WindowSource source(const WindowLengths& lengths) const {
-        return {reference(), sites_, lengths.input, lengths.output};
+        return {reference(), sites(), lengths.input, lengths.output};
     }
     /// chrombpnet's largest shift of a training peak: half of the output.
     static std::int64_t jitter_of(const WindowLengths& lengths) { return lengths.output / 2; }
@@ -51,7 +53,7 @@ public:
 private:
     DataSetOptions options_;
     examples::BinRegions regions_;
-    CutCounts sites_;
+    ReadCuts read_;
     std::vector<Region> summits_;
 };
 

@@ -19,7 +19,7 @@ const auto one_contig = [] { return genome::in_memory_genome({{"c", std::string(
 CutCounts sites_of(const TempDir& at, const std::string& name, const std::string& text,
                    const examples::SignalReading& how = {}) {
     write_file(at / name, text);
-    return read_cut_counts(std::array{std::filesystem::path(at / name)}, *one_contig(), how);
+    return read_cut_counts(std::array{std::filesystem::path(at / name)}, *one_contig(), how).sites;
 }
 
 }  // namespace

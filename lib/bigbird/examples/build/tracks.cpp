@@ -8,6 +8,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/sheet.hpp"
+#include "bigbird/examples/build/signals/signal_json.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
@@ -154,22 +155,6 @@ std::vector<Track> read_tracks(const TrackOptions& options) {
         throw ConfigError(
             "--assay, --count and --shift are for fragments and reads, and no file of --signal holds any");
     return tracks;
-}
-
-/// For the manifest: the reads of a BAM or CRAM, and the shift of a file of cut sites.
-Json file_json(const SignalRead& file, const SignalReading& how) {
-    Json json = Json::object();
-    if (file.shift) {
-        json["shift"] = {file.shift->applied.begin, file.shift->applied.end};
-        json["shift_is"] = how.has_shift ? "given" : file.shift->clear ? "found" : "assumed";
-    }
-    if (!file.reads) return json;
-    json["min_mapq"] = how.filter.min_mapq;
-    json["keep_duplicates"] = how.filter.keep_duplicates;
-    json["reads"] = {{"all", file.reads->all}, {"counted", file.reads->counted}};
-    for (const auto& [reason, count] : dropped_reads)
-        json["reads"][reason] = *file.reads.*count;
-    return json;
 }
 
 /// Index of the track of the other strand; -1 if there is none.
@@ -413,7 +398,7 @@ private:
                 scales.back()["assay"] = word_of(assays, values.reading.assay);
             for (const SignalRead& file : track.files_read)
                 if (file.reads || file.shift)
-                    scales.back()["files"].push_back(file_json(file, values.reading));
+                    scales.back()["files"].push_back(to_json(file, values.reading));
             labels.push_back({track.group, track.name, track.positive, strand_pair_of(track, tracks_)});
         }
         Json parameters{{"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}};

@@ -27,6 +27,14 @@ networks::ProfileHeads ProfilePair::scores(const at::Tensor& codes) const {
     return bias ? networks::joined_heads(heads, bias.ptr()->scores(codes)) : heads;
 }
 
+networks::ProfileHeads ProfilePair::mean_scores(const at::Tensor& codes) const {
+    constexpr int last_letter = 3;
+    const at::Tensor turned = at::where(codes.le(last_letter), last_letter - codes, codes).flip({1});
+    const networks::ProfileHeads own = scores(codes), other = scores(turned);
+    return {(own.profile + other.profile.flip({1})) / 2,
+            at::logaddexp(own.counts, other.counts) - std::log(2.0)};
+}
+
 ProfileBatch batch_of(const WindowSource& source, std::span<const Sample> samples) {
     ProfileBatch batch;
     std::vector<at::Tensor> codes;
@@ -58,16 +66,30 @@ at::Tensor profile_losses(const at::Tensor& logits, const at::Tensor& counts) {
     return -(at::log_softmax(logits, 1) * counts).sum(at::IntArrayRef{1});
 }
 
+namespace {
+
+/// Adds the rows of `values` up, base by base.
+void add_rows(const at::Tensor& values, std::vector<double>& sums) {
+    const at::Tensor sum = values.to(at::kDouble).sum(at::IntArrayRef{0}).contiguous();
+    sums.resize(static_cast<std::size_t>(sum.numel()));
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] += sum.const_data_ptr<double>()[i];
+}
+
+}  // namespace
+
 void ProfileFigures::add(const ProfileBatch& batch, const networks::ProfileHeads& heads) {
     const at::Tensor logits = heads.profile.squeeze(2), losses = profile_losses(logits, batch.counts);
-    const at::Tensor shares = logits.softmax(1).contiguous(), ends = batch.counts.contiguous();
-    const auto output = static_cast<std::size_t>(ends.size(1));
+    const at::Tensor shares = logits.softmax(1).contiguous(), counted = batch.counts.contiguous();
+    const auto output = static_cast<std::size_t>(counted.size(1));
+    add_rows(counted, ends);
+    add_rows(shares * heads.counts.expm1(), expected);
     const double before = static_cast<double>(regions());
     double profile_sum = profile_loss * before, count_sum = count_loss * before;
-    for (std::int64_t i = 0; i < ends.size(0); ++i) {
-        const std::span<const float> counts(ends[i].const_data_ptr<float>(), output);
+    for (std::int64_t i = 0; i < counted.size(0); ++i) {
+        const std::span<const float> counts(counted[i].const_data_ptr<float>(), output);
         distances.add(counts, {shares[i].const_data_ptr<float>(), output});
-        observed.push_back(std::log1p(ends[i].sum().item<float>()));
+        observed.push_back(std::log1p(counted[i].sum().item<float>()));
         predicted.push_back(heads.counts[i][0].item<float>());
         profile_sum += losses[i].item<double>() + factorial_terms(counts);
         count_sum += std::pow(observed.back() - predicted.back(), 2);
@@ -99,10 +121,11 @@ Json ProfileFigures::to_json() const {
 }
 
 ProfileFigures figures_of(const ProfilePair& pair, const WindowSource& source,
-                          std::span<const Region> regions) {
+                          std::span<const Region> regions, bool both_strands) {
     ProfileFigures figures;
     for_each_prediction(
-        source, regions, [&](const at::Tensor& codes) { return pair.scores(codes); },
+        source, regions,
+        [&](const at::Tensor& codes) { return both_strands ? pair.mean_scores(codes) : pair.scores(codes); },
         [&](const ProfileBatch& batch, const networks::ProfileHeads& heads) { figures.add(batch, heads); });
     return figures;
 }

@@ -23,6 +23,8 @@ struct ProfilePair {
     const networks::ProfileShape& shape() const { return main->shape(); }
     /// Joined heads of codes (windows, input), without gradients.
     networks::ProfileHeads scores(const at::Tensor& codes) const;
+    /// The same, the mean with the reverse complement's, as predict has it: of logits, and of exp(log counts).
+    networks::ProfileHeads mean_scores(const at::Tensor& codes) const;
 };
 
 /// Windows as a network reads them, and their read ends.
@@ -44,6 +46,7 @@ at::Tensor profile_losses(const at::Tensor& logits, const at::Tensor& counts);
 struct ProfileFigures {
     std::vector<float> predicted{}, observed{};  ///< ln(1 + read ends) of each region
     ProfileDistances distances{};
+    std::vector<double> ends{}, expected{};  ///< read ends of each base, observed and predicted: sums
     double profile_loss = 0, count_loss = 0;  ///< means over regions: NLL with factorial terms, squared error
 
     void add(const ProfileBatch& batch, const networks::ProfileHeads& heads);
@@ -53,7 +56,8 @@ struct ProfileFigures {
     /// All of them by chrombpnet's names where it has one.
     Json to_json() const;
 };
+/// Of the windows' own strand, or of both (mean_scores()).
 ProfileFigures figures_of(const ProfilePair& pair, const WindowSource& source,
-                          std::span<const Region> regions);
+                          std::span<const Region> regions, bool both_strands = false);
 
 }  // namespace bigbird::profiles

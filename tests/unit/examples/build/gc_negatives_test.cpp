@@ -152,6 +152,15 @@ DOCTEST_TEST_CASE("tracks: bins around peaks and their negatives only") {
     DOCTEST_CHECK(holds(log.text(),
                         "3 windows of 2114 bases, around 3 of 4 peaks; left out: 0 off the reference, 1 "
                         "past a contig's end"));
+    options.peak_window = 500;
+    for (const std::uint64_t seed : {0U, 1U}) {
+        options.seed = seed;
+        const auto made = folder / ("narrow" + std::to_string(seed));
+        std::filesystem::create_directory(made);
+        build_tracks(options, made);
+    }
+    DOCTEST_CHECK(holds(log.text(), "3 windows of 500 bases, around 3 of 4 peaks"));
+    DOCTEST_CHECK(read_file(folder / "narrow0/bins.bed") != read_file(folder / "narrow1/bins.bed"));
     options.negatives = Negatives{1};
     DOCTEST_CHECK(holds(message_of<ConfigError>([&] { options.validate(); }), "takes gc:RATIO"));
 }
