@@ -70,7 +70,7 @@ SpliceScorer::SpliceScorer(const SpliceModel& model, const genome::ReferenceGeno
 
 std::int64_t SpliceScorer::tile_size() const {
     constexpr std::int64_t least = 64;
-    return std::max(least, model_.context() * 2 / 5);
+    return std::max(least, model_.context() / 5);
 }
 
 /// The bases whose outputs are read for a record's alleles.
