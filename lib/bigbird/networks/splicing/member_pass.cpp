@@ -17,7 +17,7 @@ constexpr std::int64_t fewest_taps_of_spectra = 8;
 
 /// Memory of the calling thread, reused from call to call.
 struct Workspace {
-    SpliceRows rows, spectra, stream, next_stream, inner, sums;
+    SpliceRows rows, spectra;
 };
 Workspace& workspace() {
     thread_local Workspace own;
@@ -107,22 +107,21 @@ void MemberPass::convolve(std::size_t k, const Spliced& in, const Spliced& base,
     const std::int64_t half = reach(k + 1) - reach(k), step = filter.rows_together(end - begin);
     const bool first_of_unit = k % 2 == 0,
                by_spectrum = filter.spectrum && filter.spectrum->pays(end - begin);
+    const SpliceNorm norm{norms_[k / 2].scale.data(), norms_[k / 2].shift.data(), slope_};
     Workspace& own = workspace();
     own.rows.reserve(std::min(step, end - begin) + 2 * half);
     if (by_spectrum) own.spectra.reserve(filter.spectrum->work_rows());
     for (; begin < end; begin += step) {
         const std::int64_t count = std::min(step, end - begin), from = begin - half,
                            past = begin + count + half;
-        const float* x = first_of_unit ? nullptr : in.contiguous(from, past);
+        const float* x = first_of_unit && !by_spectrum ? nullptr : in.contiguous(from, past);
+        const bool norm_in_kernel = first_of_unit && x != nullptr;
         if (x == nullptr) {
             in.each(from, past, [&](const float* source, std::int64_t first, std::int64_t size) {
-                if (first_of_unit) {
-                    const Norm& norm = norms_[k / 2];
-                    kernels_.activate(norm.scale.data(), norm.shift.data(), slope_, source, size,
-                                      own.rows.row(first - from));
-                } else {
+                if (first_of_unit)
+                    kernels_.activate(norm, source, size, own.rows.row(first - from));
+                else
                     copy_rows(source, size, own.rows.row(first - from));
-                }
             });
             x = own.rows.row(0);
         }
@@ -134,7 +133,8 @@ void MemberPass::convolve(std::size_t k, const Spliced& in, const Spliced& base,
             added = to;
         }
         if (by_spectrum)
-            kernels_.convolve_spectrum(filter.spectrum->view(filter.bias.data()), x, count, slope_, added, to,
+            kernels_.convolve_spectrum(filter.spectrum->view(filter.bias.data()),
+                                       norm_in_kernel ? &norm : nullptr, x, count, slope_, added, to,
                                        own.spectra.row(0));
         else if (first_of_unit)
             kernels_.convolve(filter.view(), x, count, slope_, to);
@@ -175,30 +175,33 @@ void MemberPass::probabilities_of(const float* sums, std::int64_t count, float* 
     }
 }
 
-void MemberPass::pass(std::span<const std::uint8_t> codes, int threads, bool keeps, Kept& kept) const {
+void MemberPass::pass(std::span<const std::uint8_t> codes, int threads, Kept& kept,
+                      const std::function<void(std::size_t)>& map_done) const {
+    constexpr std::size_t last_maps = 3;
     const std::int64_t length = std::ssize(codes), margin = reach_.back();
     kept.length = length;
     kept.probabilities.clear();
     if (length <= 2 * margin) return;
-    kept.maps.resize(keeps ? reach_.size() : 2);
-    for (SpliceRows& rows : kept.maps)
-        rows.reserve(length);
-    const auto map = [&](std::size_t k) { return kept.maps[keeps ? k : k % 2].row(0); };
-    const auto unchanged = [&](std::size_t k) { return Spliced{map(k), length, length, 0, nullptr}; };
-    first_map(codes, map(0));
+    kept.maps.resize(std::max(kept.maps.size(), kept.all ? reach_.size() : last_maps));
+    for (std::size_t k = 0; k < (kept.all ? reach_.size() : last_maps); ++k)
+        kept.maps[k].reserve(length);
+    const auto unchanged = [&](std::size_t k) { return Spliced{kept.map(k), length, length, 0, nullptr}; };
+    first_map(codes, kept.map(0));
     kept.sums.reserve(length - 2 * margin);
     for (std::size_t k = 0;; ++k) {
-        if (k % 2 == 0)
+        if (k % 2 == 0) {
             for_blocks(margin, length - margin, block, threads, [&](std::int64_t begin, std::int64_t end) {
                 add_skip(static_cast<std::int64_t>(k / 2), unchanged(k), begin, end,
                          kept.sums.row(begin - margin));
             });
+            map_done(k);
+        }
         if (k == filters_.size()) break;
         const std::int64_t first = reach(k + 1), last = length - first;
         for_blocks(first, last, filters_[k].rows_together(last - first), threads,
                    [&](std::int64_t begin, std::int64_t end) {
                        convolve(k, unchanged(k), unchanged(k == 0 ? 0 : k - 1), begin, end,
-                                map(k + 1) + begin * splice_channels);
+                                kept.map(k + 1) + begin * splice_channels);
                    });
     }
     kept.probabilities.resize(static_cast<std::size_t>((length - 2 * margin) * outputs_));
@@ -207,48 +210,70 @@ void MemberPass::pass(std::span<const std::uint8_t> codes, int threads, bool kee
     });
 }
 
-/// The rows that the edit changes and that the wanted outputs need.
+void MemberPass::probabilities(std::span<const std::uint8_t> codes, int threads, Kept& kept) const {
+    kept.all = false;
+    pass(codes, threads, kept, [](std::size_t) {});
+}
+
 MemberPass::Spliced MemberPass::changed(std::size_t map, const Kept& kept, const SpliceEdit& edit) const {
     const std::int64_t r = reach(map), inserted = std::ssize(edit.inserted),
                        needed = edit.end + context() - r;
-    Spliced rows{kept.maps[map].row(0), std::max(edit.at - r, edit.begin + r), 0, inserted - edit.removed,
-                 nullptr};
+    Spliced rows{kept.map(map), std::max(edit.at - r, edit.begin + r), 0, inserted - edit.removed, nullptr};
     rows.end = std::max(rows.begin, std::min(edit.at + inserted + r, needed));
     return rows;
 }
 
-std::vector<float> MemberPass::edited(const Kept& kept, const SpliceEdit& edit) const {
-    Workspace& own = workspace();
-    const std::int64_t margin = reach_.back(), count = edit.end - edit.begin, first = edit.begin + margin;
-    std::vector<float> probabilities(static_cast<std::size_t>(count * outputs_));
-    own.sums.reserve(count);
-    Spliced stream = changed(0, kept, edit), inner{};
-    {
-        const std::int64_t begin = std::max<std::int64_t>(stream.begin - edit.at, 0),
-                           size = stream.end - stream.begin;
-        own.stream.reserve(size);
+void MemberPass::edit_map(std::size_t k, const Kept& kept, const SpliceEdit& edit, EditedMaps& maps) const {
+    const std::int64_t margin = reach_.back(), first = edit.begin + margin, past = edit.end + margin;
+    Spliced next = changed(k, kept, edit);
+    const std::int64_t size = next.end - next.begin;
+    maps.next_stream.reserve(size);
+    next.middle = maps.next_stream.row(0);
+    if (k == 0) {
+        maps.sums.reserve(past - first);
+        const std::int64_t begin = std::max<std::int64_t>(next.begin - edit.at, 0);
         if (size > 0)
             first_map(std::span(edit.inserted)
                           .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)),
-                      own.stream.row(0));
-        stream.middle = own.stream.row(0);
+                      maps.next_stream.row(0));
+    } else {
+        Spliced inner = changed(k - 1, kept, edit);
+        maps.inner.reserve(inner.end - inner.begin);
+        inner.middle = maps.inner.row(0);
+        convolve(k - 2, maps.at, maps.at, inner.begin, inner.end, maps.inner.row(0));
+        convolve(k - 1, inner, maps.at, next.begin, next.end, maps.next_stream.row(0));
     }
-    for (std::size_t k = 0;; k += 2) {
-        add_skip(static_cast<std::int64_t>(k / 2), stream, first, first + count, own.sums.row(0));
-        if (k == filters_.size()) break;
-        inner = changed(k + 1, kept, edit);
-        own.inner.reserve(inner.end - inner.begin);
-        inner.middle = own.inner.row(0);
-        convolve(k, stream, stream, inner.begin, inner.end, own.inner.row(0));
-        Spliced next = changed(k + 2, kept, edit);
-        own.next_stream.reserve(next.end - next.begin);
-        next.middle = own.next_stream.row(0);
-        convolve(k + 1, inner, stream, next.begin, next.end, own.next_stream.row(0));
-        std::swap(own.stream, own.next_stream);
-        stream = next;
-    }
-    probabilities_of(own.sums.row(0), count, probabilities.data());
-    return probabilities;
+    std::swap(maps.stream, maps.next_stream);
+    maps.at = next;
+    add_skip(static_cast<std::int64_t>(k / 2), next, first, past, maps.sums.row(0));
+}
+
+std::vector<float> MemberPass::edited_probabilities(const SpliceEdit& edit, const EditedMaps& maps) const {
+    const std::int64_t count = edit.end - edit.begin;
+    std::vector<float> found(static_cast<std::size_t>(count * outputs_));
+    probabilities_of(maps.sums.row(0), count, found.data());
+    return found;
+}
+
+std::vector<std::vector<float>> MemberPass::edited(std::span<const std::uint8_t> codes,
+                                                   std::span<const SpliceEdit> edits, int threads,
+                                                   Kept& kept) const {
+    std::vector<std::vector<float>> results(edits.size());
+    kept.all = edits.size() > few_edits;
+    std::vector<EditedMaps> maps(kept.all ? 0 : edits.size());
+    pass(codes, threads, kept, [&](std::size_t k) {
+        parallel_for(std::ssize(maps), threads, [&](std::int64_t i) {
+            edit_map(k, kept, edits[static_cast<std::size_t>(i)], maps[static_cast<std::size_t>(i)]);
+        });
+    });
+    parallel_for(std::ssize(edits), threads, [&](std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        thread_local EditedMaps own;
+        for (std::size_t k = 0; kept.all && k < reach_.size(); k += 2)
+            edit_map(k, kept, edits[at], own);
+        results[at] = edited_probabilities(edits[at], kept.all ? own : maps[at]);
+    });
+    return results;
 }
 
 }  // namespace bigbird::networks

@@ -11,7 +11,9 @@
 #include "bigbird/networks/splicing/splice_rows.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,22 +27,23 @@ public:
     std::int64_t context() const { return 2 * reach_.back(); }
     std::int64_t outputs() const { return outputs_; }
 
-    /// All maps of a stretch, a row per base, and what they lead to. Its memory serves the next stretch.
+    /// Maps of a stretch, a row per base, and what they lead to. Its memory serves the next stretch.
     struct Kept {
         std::int64_t length = 0;
+        bool all = false;  ///< maps, or the last three
         std::vector<SpliceRows> maps{};
         SpliceRows sums{};
         std::vector<float> probabilities{};  ///< (length - context, outputs)
+
+        float* map(std::size_t k) const { return maps[all ? k : k % 2 == 1 ? 2 : k / 2 % 2].row(0); }
     };
-    void keep(std::span<const std::uint8_t> codes, int threads, Kept& kept) const {
-        pass(codes, threads, true, kept);
-    }
-    /// The same without maps.
-    void probabilities(std::span<const std::uint8_t> codes, int threads, Kept& kept) const {
-        pass(codes, threads, false, kept);
-    }
-    /// (end - begin, outputs): probabilities of the edited stretch, up to rounding.
-    std::vector<float> edited(const Kept& kept, const SpliceEdit& edit) const;
+    /// Sets `kept.probabilities`.
+    void probabilities(std::span<const std::uint8_t> codes, int threads, Kept& kept) const;
+    /// The same, and probabilities of the stretch after each edit, up to rounding, (end - begin, outputs). Of
+    /// few edits, each map is computed beside that of the stretch; of many, all maps of the stretch are kept.
+    std::vector<std::vector<float>> edited(std::span<const std::uint8_t> codes,
+                                           std::span<const SpliceEdit> edits, int threads, Kept& kept) const;
+    static constexpr std::size_t few_edits = 8;
 
 private:
     /// Rows of a map: the reference's before `begin`, those of an edit up to `end`, and behind it the
@@ -54,6 +57,11 @@ private:
         template <typename Take>
         void each(std::int64_t first, std::int64_t end, const Take& take) const;
         const float* contiguous(std::int64_t first, std::int64_t end) const;
+    };
+    /// The maps of an edit, from unit to unit.
+    struct EditedMaps {
+        SpliceRows stream{}, next_stream{}, inner{}, sums{};
+        Spliced at{};  ///< even map
     };
     struct Filter {
         SpliceRows weights;
@@ -75,7 +83,9 @@ private:
     };
 
     std::int64_t reach(std::size_t map) const { return reach_[map]; }
-    void pass(std::span<const std::uint8_t> codes, int threads, bool keeps, Kept& kept) const;
+    /// Calls map_done(k) for each even map k; k - 1 and k - 2 are there, too.
+    void pass(std::span<const std::uint8_t> codes, int threads, Kept& kept,
+              const std::function<void(std::size_t)>& map_done) const;
     void first_map(std::span<const std::uint8_t> codes, float* to) const;
     /// Rows [begin, end) of map k + 1 from map k, `base` being map k - 1, where k is odd.
     void convolve(std::size_t k, const Spliced& in, const Spliced& base, std::int64_t begin, std::int64_t end,
@@ -84,7 +94,11 @@ private:
     void add_skip(std::int64_t units, const Spliced& map, std::int64_t begin, std::int64_t end,
                   float* sums) const;
     void probabilities_of(const float* sums, std::int64_t count, float* to) const;
+    /// The rows of a map that the edit changes and that the wanted outputs need, without memory.
     Spliced changed(std::size_t map, const Kept& kept, const SpliceEdit& edit) const;
+    /// Sets the edit's even map k from its map k - 2.
+    void edit_map(std::size_t k, const Kept& kept, const SpliceEdit& edit, EditedMaps& maps) const;
+    std::vector<float> edited_probabilities(const SpliceEdit& edit, const EditedMaps& maps) const;
 
     const SpliceKernels& kernels_;
     float slope_;

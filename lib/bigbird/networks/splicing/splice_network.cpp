@@ -2,7 +2,6 @@
 #include "bigbird/networks/splicing/splice_network.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/networks/splicing/member_pass.hpp"
 #include "bigbird/networks/splicing/splice_files.hpp"
 #include "bigbird/networks/splicing/splice_folder.hpp"
@@ -79,14 +78,13 @@ SpliceEdit trimmed(SpliceEdit edit, std::span<const std::uint8_t> codes) {
     inserted.erase(inserted.begin(), inserted.begin() + static_cast<std::ptrdiff_t>(same));
     edit.at += static_cast<std::int64_t>(same);
     edit.removed -= static_cast<std::int64_t>(same + same_end);
-    if (edit.removed == 0 && inserted.empty()) edit.at = edit.begin;
     return edit;
 }
 
 void require_within(const SpliceEdit& edit, std::int64_t length, std::int64_t context) {
     const std::int64_t after = length - edit.removed + std::ssize(edit.inserted);
     if (edit.at < 0 || edit.removed < 0 || edit.removed > length - edit.at || edit.begin < 0 ||
-        edit.end < edit.begin || edit.end > after - context)
+        edit.end < edit.begin || edit.end > after - context || (edit.end > 0 && length <= context))
         throw ConfigError("an edit or its outputs are beyond the stretch");
 }
 
@@ -146,30 +144,32 @@ std::vector<float> SpliceNetwork::probabilities(std::span<const std::uint8_t> co
 
 std::vector<std::vector<float>> SpliceNetwork::edited(std::span<const std::uint8_t> codes,
                                                       std::span<const SpliceEdit> edits, int threads) const {
-    std::vector<SpliceEdit> minimal;
+    std::vector<SpliceEdit> changes;
+    std::vector<std::size_t> change_of;  // by edit; no_change if it changes nothing
     std::vector<MemberMean> means;
+    constexpr auto no_change = static_cast<std::size_t>(-1);
     for (const SpliceEdit& edit : edits) {
         require_within(edit, std::ssize(codes), context());
-        minimal.push_back(trimmed(edit, codes));
+        SpliceEdit minimal = trimmed(edit, codes);
+        const bool changes_any = edit.begin < edit.end && (minimal.removed > 0 || !minimal.inserted.empty());
+        change_of.push_back(changes_any ? changes.size() : no_change);
+        if (changes_any) changes.push_back(std::move(minimal));
         means.emplace_back(edit.end - edit.begin, channels());
     }
     MemberPass::Kept& kept = own_memory();
     for (std::size_t m = 0; m < state_->passes.size(); ++m) {
         const MemberPass& pass = state_->passes[m];
-        pass.keep(codes, threads, kept);
-        parallel_for(std::ssize(edits), threads, [&](std::int64_t i) {
-            const auto at = static_cast<std::size_t>(i);
-            const SpliceEdit& edit = minimal[at];
-            if (edit.begin == edit.end) return;
-            const bool same = edit.removed == 0 && edit.inserted.empty();
-            const auto stretch = std::span(kept.probabilities);
-            const std::vector<float> own = same ? std::vector<float>() : pass.edited(kept, edit);
-            means[at].add(
-                state_->model.members[m],
-                same ? stretch.subspan(static_cast<std::size_t>(edit.begin * pass.outputs()),
-                                       static_cast<std::size_t>((edit.end - edit.begin) * pass.outputs()))
-                     : std::span<const float>(own));
-        });
+        const auto changed = pass.edited(codes, changes, threads, kept);
+        for (std::size_t i = 0; i < edits.size(); ++i) {
+            const auto of_stretch = [&] {
+                return std::span(kept.probabilities)
+                    .subspan(static_cast<std::size_t>(edits[i].begin * pass.outputs()),
+                             static_cast<std::size_t>((edits[i].end - edits[i].begin) * pass.outputs()));
+            };
+            means[i].add(state_->model.members[m], change_of[i] == no_change
+                                                       ? of_stretch()
+                                                       : std::span<const float>(changed[change_of[i]]));
+        }
     }
     std::vector<std::vector<float>> results;
     for (MemberMean& mean : means)

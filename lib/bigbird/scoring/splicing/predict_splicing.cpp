@@ -213,6 +213,17 @@ std::string describe(const SpliceReport& report) {
     return text;
 }
 
+double seconds_of_job(const SpliceEffort& job, const SpliceEffort& few, const SpliceEffort& many) {
+    const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+    if (many.pairs == 0) return 0;
+    const double determinant = number(few.passes * many.pairs - many.passes * few.pairs);
+    const double of_pass = few.seconds * number(many.pairs) - many.seconds * number(few.pairs),
+                 of_allele = many.seconds * number(few.passes) - few.seconds * number(many.passes);
+    if (determinant > 0 && of_pass > 0 && of_allele > 0)
+        return (of_pass * number(job.passes) + of_allele * number(job.pairs)) / determinant;
+    return many.seconds / number(many.pairs) * number(job.pairs);
+}
+
 SpliceForecast forecast_splicing(const tasks::VariantSpec& spec, double seconds_of_trial) {
     spec.validate();
     if (spec.variants == "-")
@@ -229,26 +240,31 @@ SpliceForecast forecast_splicing(const tasks::VariantSpec& spec, const SpliceMod
     const std::int64_t stride =
         std::max(records_per_run, rows::count_variant_rows(spec.variants) / trial_runs);
     std::vector<std::vector<SpliceRecord>> kept;
-    for (std::int64_t number = 0; auto record = source.next(); ++number) {
-        work.scorer.prepare(*record);
-        forecast.alleles += std::ssize(record->alleles);
-        forecast.pairs += pairs_of(*record);
-        if (number % stride == 0) kept.emplace_back();
-        if (number % stride < records_per_run) kept.back().push_back(std::move(*record));
+    SpliceEffort job, few, many;
+    std::int64_t number = 0;
+    for (auto records = next_chunk(source, work); !records.empty(); records = next_chunk(source, work)) {
+        job.passes += work.scorer.passes_of(records);
+        for (SpliceRecord& record : records) {
+            forecast.alleles += std::ssize(record.alleles);
+            job.pairs += pairs_of(record);
+            if (number % stride == 0) kept.emplace_back();
+            if (number++ % stride < records_per_run) kept.back().push_back(std::move(record));
+        }
     }
-    double seconds = 0;
-    for (const std::size_t index : spread_order(kept.size())) {
-        if (seconds > seconds_of_trial) break;
-        auto& run = kept[index];
-        std::int64_t pairs = 0;
+    const auto try_run = [&](std::span<SpliceRecord> run, SpliceEffort& effort) {
+        effort.passes += work.scorer.passes_of(run);
         for (const SpliceRecord& record : run)
-            pairs += pairs_of(record);
-        seconds += seconds_of([&] { work.scorer.score(run, work.threads); });
-        forecast.tried += pairs;
+            effort.pairs += pairs_of(record);
+        effort.seconds += seconds_of([&] { work.scorer.score(run, work.threads); });
+    };
+    for (const std::size_t index : spread_order(kept.size())) {
+        if (few.seconds + many.seconds > seconds_of_trial) break;
+        try_run(std::span(kept[index]).first(1), few);
+        try_run(kept[index], many);
     }
-    if (forecast.tried > 0)
-        forecast.seconds =
-            seconds / static_cast<double>(forecast.tried) * static_cast<double>(forecast.pairs);
+    forecast.pairs = job.pairs;
+    forecast.tried = many.pairs;
+    forecast.seconds = seconds_of_job(job, few, many);
     forecast.memory = most_memory();
     return forecast;
 }

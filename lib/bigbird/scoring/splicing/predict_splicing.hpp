@@ -30,9 +30,19 @@ std::string describe(const SpliceReport& report);
 
 struct SpliceForecast {
     std::int64_t alleles = 0, pairs = 0, tried = 0;  ///< alleles, alleles in genes, and those tried
-    double seconds = 0;                              ///< of all, at the rate of those tried
+    double seconds = 0;                              ///< of all, by what those tried took
     std::int64_t memory = 0;                         ///< bytes; peak of this process
 };
+
+/// What a trial, or a job, is made of.
+struct SpliceEffort {
+    std::int64_t passes = 0, pairs = 0;  ///< over the reference; alleles in genes
+    double seconds = 0;
+};
+/// The seconds of `job`, from those that a pass and an allele take in two trials; if the trials have the same
+/// alleles per pass, from those of an allele in the second one.
+double seconds_of_job(const SpliceEffort& job, const SpliceEffort& few, const SpliceEffort& many);
+
 /// Scores runs of adjacent records from all over the file for about `seconds_of_trial`. Writes nothing.
 SpliceForecast forecast_splicing(const tasks::VariantSpec& spec, double seconds_of_trial = 3);
 SpliceForecast forecast_splicing(const tasks::VariantSpec& spec, const SpliceModel& model,

@@ -70,7 +70,7 @@ SpliceScorer::SpliceScorer(const SpliceModel& model, const genome::ReferenceGeno
 
 std::int64_t SpliceScorer::tile_size() const {
     constexpr std::int64_t least = 64;
-    return std::max(least, model_.context() * 2 / 5);
+    return std::max(least, model_.context() / 5);
 }
 
 /// The bases whose outputs are read for a record's alleles.
@@ -140,9 +140,7 @@ void SpliceScorer::prepare(SpliceRecord& record) const {
     }
 }
 
-void SpliceScorer::score(std::span<SpliceRecord> records, int threads,
-                         const std::function<void(std::int64_t)>& progress) {
-    constexpr int most_tiles_at_once = 8;  // of 4.3 kB for each base
+std::vector<SpliceScorer::Job> SpliceScorer::jobs_of(std::span<SpliceRecord> records) const {
     std::vector<Job> jobs;
     for (SpliceRecord& record : records)
         for (SpliceAllele& allele : record.alleles)
@@ -153,6 +151,10 @@ void SpliceScorer::score(std::span<SpliceRecord> records, int threads,
     std::ranges::stable_sort(jobs, {}, [](const Job& job) {
         return std::tuple(job.result->gene, job.tile, job.variant->position);
     });
+    return jobs;
+}
+
+std::vector<std::span<const SpliceScorer::Job>> SpliceScorer::stretches_of(const std::vector<Job>& jobs) {
     std::vector<std::span<const Job>> stretches;
     for (auto first = jobs.begin(), last = first; first != jobs.end(); first = last) {
         while (last != jobs.end() && last - first < most_jobs && last->result->gene == first->result->gene &&
@@ -160,6 +162,18 @@ void SpliceScorer::score(std::span<SpliceRecord> records, int threads,
             ++last;
         stretches.emplace_back(first, last);
     }
+    return stretches;
+}
+
+std::int64_t SpliceScorer::passes_of(std::span<SpliceRecord> records) const {
+    return std::ssize(stretches_of(jobs_of(records)));
+}
+
+void SpliceScorer::score(std::span<SpliceRecord> records, int threads,
+                         const std::function<void(std::int64_t)>& progress) {
+    constexpr int most_tiles_at_once = 8;  // of 4.3 kB for each base
+    const std::vector<Job> jobs = jobs_of(records);
+    const auto stretches = stretches_of(jobs);
     const int at_once =
         std::clamp(static_cast<int>(stretches.size()), 1, std::min(threads, most_tiles_at_once));
     std::mutex mutex;

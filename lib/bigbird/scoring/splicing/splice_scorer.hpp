@@ -86,6 +86,9 @@ public:
     void score(std::span<SpliceRecord> records, int threads,
                const std::function<void(std::int64_t)>& progress = {});
 
+    /// Passes over the reference that score() makes for prepared records.
+    std::int64_t passes_of(std::span<SpliceRecord> records) const;
+
     /// Largest number of bases of a REF in the mode `exact`.
     static constexpr std::int64_t longest_ref = 10'000;
     /// Alleles that share a pass.
@@ -108,6 +111,10 @@ private:
     /// The bases whose outputs a pass for a variant in a gene gives.
     Reach tile_of(const genome::Variant& variant, const rows::SpliceGene& gene) const;
     std::vector<std::uint8_t> codes_of(const rows::SpliceGene& gene, const genome::Interval& where) const;
+    /// By gene, tile and position.
+    std::vector<Job> jobs_of(std::span<SpliceRecord> records) const;
+    /// Jobs that share a pass.
+    static std::vector<std::span<const Job>> stretches_of(const std::vector<Job>& jobs);
     void score_stretch(std::span<const Job> jobs, int threads);
     std::array<networks::SpliceEdit, 2> edits_of(const Job& job, const genome::Interval& where) const;
     void set_effect(const Job& job, std::vector<float> ref, std::vector<float> alt) const;

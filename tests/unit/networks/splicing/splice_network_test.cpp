@@ -153,19 +153,22 @@ DOCTEST_TEST_CASE("splice_network: 10,000 bases of context, by weights of a form
 DOCTEST_TEST_CASE("splice_network: substitutions and indels in 10,000 bases of context") {
     const MemberPass pass(formula_member());
     const auto codes = random_codes(10'600, 6);
+    const std::vector<SpliceEdit> edits{{5300, 1, {2}, 250, 351},
+                                        {5300, 1, {0, 3, 3, 1, 2, 2}, 250, 356},
+                                        {5300, 40, {1}, 250, 400},
+                                        {5100, 1, {3}, 300, 500},
+                                        {2000, 3, {}, 0, 597}};
     MemberPass::Kept kept, whole;
-    pass.keep(codes, 2, kept);
-    for (const SpliceEdit& edit : std::vector<SpliceEdit>{{5300, 1, {2}, 250, 351},
-                                                          {5300, 1, {0, 3, 3, 1, 2, 2}, 250, 356},
-                                                          {5300, 40, {1}, 250, 400},
-                                                          {5100, 1, {3}, 300, 500},
-                                                          {2000, 3, {}, 0, 597}}) {
-        const auto found = pass.edited(kept, edit);
-        pass.probabilities(with_edit(codes, edit), 1, whole);
-        const auto begin = whole.probabilities.begin() + edit.begin * 3;
-        DOCTEST_CHECK(largest_difference(found, {begin, begin + std::ssize(found)}) <
+    const auto found = pass.edited(codes, edits, 2, kept);
+    std::vector<SpliceEdit> many(MemberPass::few_edits + 1, edits[0]);
+    std::ranges::copy(edits, many.begin());
+    const auto found_of_kept_maps = pass.edited(codes, many, 1, kept);
+    for (std::size_t i = 0; i < edits.size(); ++i) {
+        pass.probabilities(with_edit(codes, edits[i]), 1, whole);
+        const auto begin = whole.probabilities.begin() + edits[i].begin * 3;
+        DOCTEST_CHECK(largest_difference(found[i], {begin, begin + std::ssize(found[i])}) <
                       4e-6F);  // random weights
-        DOCTEST_CHECK(pass.edited(kept, edit) == found);
+        DOCTEST_CHECK(found_of_kept_maps[i] == found[i]);
     }
 }
 
@@ -243,4 +246,7 @@ DOCTEST_TEST_CASE("splice_network: an edit beyond the stretch is refused") {
     for (const SpliceEdit& edit : wrong)
         DOCTEST_CHECK(message_of<ConfigError>([&] { network.edited(codes, std::array{edit}, 1); }) ==
                       "an edit or its outputs are beyond the stretch");
+    const std::vector<SpliceEdit> insertion{{10, 0, {1, 2}, 0, 2}};  // into a stretch without outputs
+    const auto none = std::span(codes).first(static_cast<std::size_t>(network.context()));
+    DOCTEST_CHECK_THROWS_AS(network.edited(none, insertion, 1), ConfigError);
 }

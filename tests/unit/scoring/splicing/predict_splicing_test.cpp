@@ -247,3 +247,15 @@ DOCTEST_TEST_CASE("predict splicing: the forecast counts alleles and what was tr
                         "alleles           3 (4 scores of alleles in genes, of which 4 were tried)"));
     DOCTEST_CHECK_FALSE(fs::exists(fixture / "out.vcf"));
 }
+
+DOCTEST_TEST_CASE("predict splicing: a job's seconds follow from those of a pass and of an allele") {
+    const auto effort = [](std::int64_t passes, std::int64_t pairs) {
+        return SpliceEffort{passes, pairs,
+                            0.5 * static_cast<double>(passes) + 0.25 * static_cast<double>(pairs)};
+    };
+    DOCTEST_CHECK(seconds_of_job(effort(60, 15'000), effort(2, 2), effort(2, 64)) == 30 + 3750);
+    DOCTEST_CHECK(seconds_of_job(effort(100, 100), effort(2, 2), effort(32, 32)) == 75);  // all by themselves
+    DOCTEST_CHECK(seconds_of_job(effort(5, 5), {}, {}) == 0);
+    DOCTEST_CHECK(seconds_of_job(effort(10, 20), {1, 1, 0.1}, {1, 4, 8}) ==
+                  40);  // a negative pass: by alleles
+}

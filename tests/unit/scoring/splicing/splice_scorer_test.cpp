@@ -87,9 +87,11 @@ public:
         std::vector<SpliceRecord> records;
         for (const genome::Variant& one : variants)
             scorer.prepare(records.emplace_back(SpliceRecord{.variant = one}));
+        passes = scorer.passes_of(records);
         scorer.score(records, 1);
         return records;
     }
+    std::int64_t passes = 0;  ///< of the last scored()
     /// Of one variant with one ALT.
     SpliceStatus status(const genome::Variant& one, const SpliceOptions& options = {.distance = 5}) {
         return scored({one}, options).front().alleles.front().status;
@@ -234,6 +236,7 @@ DOCTEST_TEST_CASE("splice scorer: passes are over tiles of a gene, whatever othe
     const auto stretches = [&](const std::vector<genome::Variant>& variants) {
         fixture.model.stretches.clear();
         fixture.scored(variants, {.distance = 40});
+        DOCTEST_CHECK(fixture.passes == std::ssize(fixture.model.stretches));
         return fixture.model.stretches;
     };
     const genome::Variant first = fixture.variant(50, 1, {"A"}), second = fixture.variant(62, 1, {"A"}),

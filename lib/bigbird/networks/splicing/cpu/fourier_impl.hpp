@@ -139,10 +139,15 @@ inline void multiply_rest(const float* weights, float* x, std::int64_t count) {
     }
 }
 
+inline bins::Vec activated(bins::Vec x, float slope) {
+    return bins::greater(x, bins::Vec{}) + slope * bins::lesser(x, bins::Vec{});
+}
+
 /// Blocks of one convolution. Block i has the outputs first_row(i) + j * dilation, j < outputs(). Two blocks
 /// are the real and the imaginary part of one transform.
 struct Blocks {
     const SpliceSpectrum& spectrum;
+    const SpliceNorm* norm;
     const float* x;
     std::int64_t rows;  // of the result
 
@@ -164,16 +169,27 @@ struct Blocks {
     }
 };
 
-inline void load_blocks(const Blocks& blocks, std::int64_t i, std::int64_t column, Complex* points) {
+/// take(x) of each point of two blocks, 0 where rows have ended.
+template <typename Take>
+inline void load_points(const Blocks& blocks, std::int64_t i, std::int64_t column, Complex* points,
+                        const Take& take) {
     const std::int64_t n = blocks.spectrum.points,
                        end = blocks.rows + (blocks.spectrum.taps - 1) * blocks.spectrum.dilation;
     const std::int64_t reals = blocks.points_within(i, n, end), others = blocks.points_within(i + 1, n, end);
     const float* from = blocks.x + blocks.first_row(i) * splice_channels + column;
     for (std::int64_t p = 0; p < n; ++p, from += blocks.stride())
-        points[p].re = p < reals ? bins::load(from) : bins::Vec{};
+        points[p].re = p < reals ? take(bins::load(from)) : bins::Vec{};
     from = blocks.x + blocks.first_row(i + 1) * splice_channels + column;
     for (std::int64_t p = 0; p < n; ++p, from += blocks.stride())
-        points[p].im = p < others ? bins::load(from) : bins::Vec{};
+        points[p].im = p < others ? take(bins::load(from)) : bins::Vec{};
+}
+
+inline void load_blocks(const Blocks& blocks, std::int64_t i, std::int64_t column, Complex* points) {
+    if (blocks.norm == nullptr) return load_points(blocks, i, column, points, [](bins::Vec x) { return x; });
+    const bins::Vec scale = bins::load(blocks.norm->scale + column),
+                    shift = bins::load(blocks.norm->shift + column);
+    load_points(blocks, i, column, points,
+                [&](bins::Vec x) { return activated(x * scale + shift, blocks.norm->slope); });
 }
 
 /// finish(element, sum) for each output of two blocks.

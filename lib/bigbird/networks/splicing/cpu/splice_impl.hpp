@@ -55,10 +55,6 @@ inline void add_taps(const SpliceFilter& filter, const float* x, std::int64_t fi
     }
 }
 
-inline Vec activated(Vec x, float slope) {
-    return greater(x, Vec{}) + slope * lesser(x, Vec{});
-}
-
 /// The sums of up to block_rows rows.
 inline void sum_block(const SpliceFilter& filter, const float* x, std::int64_t count, float* sums) {
     for (std::int64_t r = 0; r < count; ++r)
@@ -98,21 +94,20 @@ void convolve_onto(const SpliceFilter& filter, const float* x, std::int64_t coun
         filter, x, count, [&](std::int64_t i, Vec sum) { store(to + i, load(base + i) + sum); });
 }
 
-void convolve_spectrum(const SpliceSpectrum& filter, const float* x, std::int64_t count, float slope,
-                       const float* base, float* to, float* work) {
-    const Blocks blocks{filter, x, count};
+void convolve_spectrum(const SpliceSpectrum& filter, const SpliceNorm* norm, const float* x,
+                       std::int64_t count, float slope, const float* base, float* to, float* work) {
+    const Blocks blocks{filter, norm, x, count};
     if (base == nullptr)
         convolve_blocks(blocks, work, [&](std::int64_t i, Vec sum) { store(to + i, activated(sum, slope)); });
     else
         convolve_blocks(blocks, work, [&](std::int64_t i, Vec sum) { store(to + i, load(base + i) + sum); });
 }
 
-void activate(const float* scale, const float* shift, float slope, const float* x, std::int64_t count,
-              float* to) {
+void activate(const SpliceNorm& norm, const float* x, std::int64_t count, float* to) {
     for (std::int64_t c = 0; c < splice_channels; c += lanes) {
-        const Vec factor = load(scale + c), added = load(shift + c);
+        const Vec scale = load(norm.scale + c), shift = load(norm.shift + c);
         for (std::int64_t r = c; r < count * splice_channels; r += splice_channels)
-            store(to + r, activated(load(x + r) * factor + added, slope));
+            store(to + r, activated(load(x + r) * scale + shift, norm.slope));
     }
 }
 

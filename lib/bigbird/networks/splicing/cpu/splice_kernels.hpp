@@ -29,19 +29,25 @@ struct SpliceSpectrum {
 };
 constexpr std::int64_t splice_most_points = 128, splice_spectra = 12;
 
+/// activation(x * scale + shift) of each channel; the activation multiplies numbers below 0 by the slope.
+struct SpliceNorm {
+    const float* scale;
+    const float* shift;
+    float slope;
+};
+
 struct SpliceKernels {
     /// to[p] = activation(y[p]) for p in [0, count): y, or slope * y where y is negative.
     void (*convolve)(const SpliceFilter& filter, const float* x, std::int64_t count, float slope, float* to);
     /// to[p] = base[p] + y[p]; `base` may be `to`.
     void (*convolve_onto)(const SpliceFilter& filter, const float* x, std::int64_t count, const float* base,
                           float* to);
-    /// convolve(), or, with a base, convolve_onto(). `work` has room for splice_spectra complex rows of each
-    /// point.
-    void (*convolve_spectrum)(const SpliceSpectrum& filter, const float* x, std::int64_t count, float slope,
-                              const float* base, float* to, float* work);
-    /// to[p] = activation(x[p] * scale + shift).
-    void (*activate)(const float* scale, const float* shift, float slope, const float* x, std::int64_t count,
-                     float* to);
+    /// convolve() of norm(x), or of x if `norm` is null; with a base, convolve_onto(). `work` has room for
+    /// splice_spectra complex rows of each point.
+    void (*convolve_spectrum)(const SpliceSpectrum& filter, const SpliceNorm* norm, const float* x,
+                              std::int64_t count, float slope, const float* base, float* to, float* work);
+    /// to[p] = norm(x[p]).
+    void (*activate)(const SpliceNorm& norm, const float* x, std::int64_t count, float* to);
 };
 
 /// The kernels for this processor (core/system/processor.hpp).

@@ -92,10 +92,10 @@ DOCTEST_TEST_CASE(
             for (const SpliceKernels& kernels : runnable_kernels()) {
                 std::vector<float> activated(count), added = base;
                 const SpliceRows work(spectrum.work_rows());
-                kernels.convolve_spectrum(spectrum.view(bias.data()), x.data(), rows, 0.1F, nullptr,
+                kernels.convolve_spectrum(spectrum.view(bias.data()), nullptr, x.data(), rows, 0.1F, nullptr,
                                           activated.data(), work.row(0));
-                kernels.convolve_spectrum(spectrum.view(bias.data()), x.data(), rows, 0.1F, added.data(),
-                                          added.data(), work.row(0));
+                kernels.convolve_spectrum(spectrum.view(bias.data()), nullptr, x.data(), rows, 0.1F,
+                                          added.data(), added.data(), work.row(0));
                 double largest = 0;
                 for (std::size_t i = 0; i < count; i += rows < 1000 ? 7 : 331) {
                     const double sum = twin(filter, x, i / channels, i % channels);
@@ -108,13 +108,33 @@ DOCTEST_TEST_CASE(
     }
 }
 
+DOCTEST_TEST_CASE(
+    "splice_kernels: spectra of rows that the kernel itself activates are the same to the bit") {
+    constexpr std::int64_t taps = 11, dilation = 4, rows = 500;
+    const auto weights = random_numbers(taps * channels * channels), bias = random_numbers(channels),
+               scale = random_numbers(channels), shift = random_numbers(channels),
+               x = random_numbers((rows + (taps - 1) * dilation) * channels);
+    const SpliceNorm norm{scale.data(), shift.data(), 0.1F};
+    const FourierFilter spectrum(weights, taps, dilation);
+    for (const SpliceKernels& kernels : runnable_kernels()) {
+        std::vector<float> active(x.size()), wanted(rows * channels), found(rows * channels);
+        const SpliceRows work(spectrum.work_rows());
+        kernels.activate(norm, x.data(), std::ssize(x) / std::int64_t{channels}, active.data());
+        kernels.convolve_spectrum(spectrum.view(bias.data()), nullptr, active.data(), rows, 0, nullptr,
+                                  wanted.data(), work.row(0));
+        kernels.convolve_spectrum(spectrum.view(bias.data()), &norm, x.data(), rows, 0, nullptr, found.data(),
+                                  work.row(0));
+        DOCTEST_CHECK(found == wanted);
+    }
+}
+
 DOCTEST_TEST_CASE("splice_kernels: activation is of the scaled and shifted number") {
     const auto x = random_numbers(5 * channels), scale = random_numbers(channels),
                shift = random_numbers(channels);
     for (const SpliceKernels& kernels : runnable_kernels()) {
         for (const float slope : {0.0F, 0.1F, 1.0F}) {
             std::vector<float> found(x.size());
-            kernels.activate(scale.data(), shift.data(), slope, x.data(), 5, found.data());
+            kernels.activate({scale.data(), shift.data(), slope}, x.data(), 5, found.data());
             for (std::size_t i = 0; i < x.size(); ++i) {
                 const float value = x[i] * scale[i % channels] + shift[i % channels];
                 DOCTEST_CHECK(std::abs(found[i] - (value > 0 ? value : slope * value)) < 1e-6F);
