@@ -73,7 +73,9 @@ DOCTEST_TEST_CASE("train: profiles of cut sites on top of a model of the enzyme'
     DOCTEST_CHECK(std::ranges::count_if(evaluation["bias"],
                                         [](const Json& trial) { return trial.value("taken", false); }) == 1);
     const std::string page = read_file(at / "out/report.html");
-    check_holds(page, {"<h2>Reads</h2>", "full height: ", "Mean profile of test peaks", "<h2>Motifs that the model learned</h2>", "<h2>Test peaks</h2>", "<h2>The bias model</h2>", "<h2>What the enzyme prefers</h2>",
+    check_holds(page, {"<h2>Reads</h2>", "full height: ", "Mean profile of test peaks",
+                       "<h2>Motifs that the model learned</h2>", "<h2>Test peaks</h2>",
+                       "<h2>The bias model</h2>", "<h2>What the enzyme prefers</h2>",
                        "<h2>Held-out peaks</h2>", "<h2>Training</h2>", "bigbird-dna train --peaks "});
     const ProgramResult again = works(words);
     DOCTEST_CHECK(again.out == trained.out);

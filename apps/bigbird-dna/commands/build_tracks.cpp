@@ -34,9 +34,9 @@ void setup_build_tracks(Program& program) {
     add_reference_option(command, tracks.references);
     add_value(command, "--bin", "BP", tracks.bin, "Bin size", CLI::PositiveNumber);
     add_read_options(command, tracks.reading);
-    CLI::Option* peaks = add_value(
-        command, "--peaks", "BED", tracks.peaks,
-        "Keep only bins in windows around the summits of these peaks (narrowPeak or BED)");
+    CLI::Option* peaks =
+        add_value(command, "--peaks", "BED", tracks.peaks,
+                  "Keep only bins in windows around the summits of these peaks (narrowPeak or BED)");
     add_value(command, "--window", "BP", tracks.peak_window, "Bases around a summit", CLI::PositiveNumber)
         ->needs(peaks);
     add_negatives_option(command, tracks.negatives,

@@ -54,10 +54,10 @@ std::string profile_motifs_html(std::span<const motifs::Motif> learned, std::siz
         int shown = 0;
         for (const motifs::Motif& motif : learned)
             if (motif.name == target && shown++ < most_shown)
-                logos += logo_html(motif.shares,
-                                   fmt::format("{}{}, {}{}", target,
-                                               motif.id.starts_with("negative_") ? ", lowers it" : "",
-                                               counted(motif.sites, "site"), nearest_motif(motif, known)));
+                logos += logo_html(
+                    motif.shares,
+                    fmt::format("{}{}, {}{}", target, motif.id.starts_with("negative_") ? ", lowers it" : "",
+                                counted(motif.sites, "site"), nearest_motif(motif, known)));
         if (shown == 0) html += fmt::format(" None for {}.", target);
     }
     if (logos.empty()) return html + "</p>\n";

@@ -202,7 +202,8 @@ ProfileJudgement judge_profiles(const ProfilePair& pair, const WindowSource& sou
     const auto &peaks = regions.of(Split::test, true), &background = regions.of(Split::test, false);
     const auto add = [&](const char* name, const ProfilePair& part) {
         judged.peaks.emplace_back(name, figures_of(part, source, peaks, true));
-        if (!background.empty()) judged.background.emplace_back(name, figures_of(part, source, background, true));
+        if (!background.empty())
+            judged.background.emplace_back(name, figures_of(part, source, background, true));
     };
     const ProfilePair corrected{pair.main}, bias{pair.bias};
     add(pair.bias ? joined_name : plain_name, pair);
@@ -283,9 +284,9 @@ std::string profile_sections(const ProfileJudgement& judged, const ProfilePair& 
         judged.peaks.front().second.regions(), source.output());
     html += figures_table(judged.peaks) + "<div class=pictures>" +
             counts_picture(judged.peaks.front().second) + mean_picture(judged) +
-            fmt::format("</div><p>The mean profile: observed (black), predicted {}.</p>\n",
-                        pair.bias ? "with the bias (grey) and without it (red), and the bias alone (blue)"
-                                  : "(red)");
+            fmt::format(
+                "</div><p>The mean profile: observed (black), predicted {}.</p>\n",
+                pair.bias ? "with the bias (grey) and without it (red), and the bias alone (blue)" : "(red)");
     if (!judged.background.empty())
         html += fmt::format("<h2>Test background</h2><p>{} windows without peaks.</p>\n",
                             judged.background.front().second.regions()) +

@@ -50,7 +50,7 @@ std::string logo_of(const ShiftFound& shift, const std::string& name) {
 
 std::string reads_html(std::span<const std::filesystem::path> paths, std::span<const SignalRead> files,
                        const SignalReading& how) {
-    const auto dropped = [&](std::int64_t ReadCounts::* count) {
+    const auto dropped = [&](std::int64_t ReadCounts::*count) {
         return std::ranges::any_of(
             files, [&](const SignalRead& file) { return file.reads && *file.reads.*count > 0; });
     };
@@ -63,7 +63,7 @@ std::string reads_html(std::span<const std::filesystem::path> paths, std::span<c
     for (std::size_t i = 0; i < files.size(); ++i) {
         const SignalRead& file = files[i];
         const std::string name = paths[i].filename().string();
-        const auto number = [&](std::int64_t ReadCounts::* count) {
+        const auto number = [&](std::int64_t ReadCounts::*count) {
             return html_cell(file.reads ? std::to_string(*file.reads.*count) : "");
         };
         rows += "<tr>" + html_cell(name, true);
@@ -74,7 +74,8 @@ std::string reads_html(std::span<const std::filesystem::path> paths, std::span<c
         rows += html_cell(shift_of(file, how), true) + "</tr>\n";
         if (file.shift) logos += logo_of(*file.shift, name);
     }
-    return "<h2>Reads</h2><p>Reads that do not count, by the first reason that applies, and by how many bases "
+    return "<h2>Reads</h2><p>Reads that do not count, by the first reason that applies, and by how many "
+           "bases "
            "5' ends are moved.</p>\n<table><tr>" +
            head + html_heading("shift") + "</tr>\n" + rows + "</table>\n" +
            (logos.empty() ? "" : "<div class=pictures>" + logos + "</div>\n");

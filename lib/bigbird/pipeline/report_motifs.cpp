@@ -159,9 +159,10 @@ std::string motifs_html(const std::vector<LearnedMotifs>& learned, const Example
         for (std::size_t i = 0; i < std::min(most_shown, one.motifs.size()); ++i) {
             const motifs::Motif& motif = one.motifs[i];
             logos += logo_html(
-                motif.shares, fmt::format("{}{}, {} in {}{}", label,
-                                   motif.id.starts_with("negative_") ? ", lowers the score" : "",
-                                   counted(motif.sites, "site"), searched(one.from), nearest_motif(motif, known)));
+                motif.shares,
+                fmt::format("{}{}, {} in {}{}", label,
+                            motif.id.starts_with("negative_") ? ", lowers the score" : "",
+                            counted(motif.sites, "site"), searched(one.from), nearest_motif(motif, known)));
         }
     }
     if (logos.empty() && none.empty()) return "";

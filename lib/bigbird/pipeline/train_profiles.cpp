@@ -46,12 +46,11 @@ using networks::ProfileNet, networks::ProfileShape;
 using profiles::DataSet, profiles::Region, profiles::SplitRegions, profiles::WindowLengths,
     profiles::WindowSource;
 
-constexpr const char *bias_folder = "bias", *best_bias_folder = "best", *sweep_file = "sweep.json", *regions_file = "regions.bed";
+constexpr const char *bias_folder = "bias", *sweep_file = "sweep.json", *regions_file = "regions.bed";
 constexpr std::array profile_parts{bias_folder,  run_folder,   evaluation_file,  page_file,
                                    regions_file, model_folder, model::card_file, record_file};
 constexpr std::string_view kmers_prefix = "kmers:";
-constexpr std::int64_t sweep_share = 10;       // of the steps, for each threshold
-constexpr std::int64_t bias_share = 2;         // for the one that is taken
+constexpr std::int64_t bias_share = 10;        // of the steps, for each threshold
 constexpr std::size_t sweep_backgrounds = 64;  // for marginals
 /// Thresholds of background, in 1 % quantiles of the peaks' read ends; 0: all of it.
 constexpr std::array thresholds{0.3, 0.5, 0.8, 0.0};
@@ -142,7 +141,10 @@ ProfileShape shape_of(const std::string& config, const WindowLengths& lengths) {
 class ProfilePipeline {
 public:
     explicit ProfilePipeline(const TrainSpec& spec)
-        : spec_(spec), folder_(spec.output), bias_(bias_of(spec)), options_(fixed_options()),
+        : spec_(spec),
+          folder_(spec.output),
+          bias_(bias_of(spec)),
+          options_(fixed_options()),
           known_(spec.known_motifs.empty() ? std::vector<motifs::Motif>()
                                            : motifs::read_motifs(spec.known_motifs).motifs) {}
 
@@ -177,12 +179,11 @@ public:
         double all = reading;
         if (trains_bias) {
             const double step =
-                profiles::seconds_per_step(bias_run(best_bias_folder, regions_, bias_steps()), *source_);
-            const double sweep =
-                step * static_cast<double>(sweep_steps() * std::ssize(thresholds) + bias_steps());
+                profiles::seconds_per_step(bias_run(thresholds.size(), regions_, bias_steps()), *source_);
+            const double sweep = step * static_cast<double>(bias_steps() * std::ssize(thresholds));
             lines.push_back(line_of("bias, at most", sweep,
-                                    fmt::format(": {} thresholds, each {} steps of {:.3g} s, and {} steps",
-                                                thresholds.size(), sweep_steps(), step, bias_steps())));
+                                    fmt::format(": {} thresholds, each {} steps of {:.3g} s",
+                                                thresholds.size(), bias_steps(), step)));
             bias = profiles::untrained_network("bias", bias_shape(), spec_.model.seed, 1);
             profiles::freeze(*bias);
             all += sweep;
@@ -243,9 +244,9 @@ private:
             const Json record = read_json(folder_ / record_file),
                        before = record.value("options", Json::object());
             if (before == options_) {
-                const bool other_motifs = known_sum() != "" && record.value("known_motifs", "") != known_sum();
-                if (!record.contains("summary") || other_motifs)
-                    return std::nullopt;
+                const bool other_motifs =
+                    known_sum() != "" && record.value("known_motifs", "") != known_sum();
+                if (!record.contains("summary") || other_motifs) return std::nullopt;
                 log_info("{}: is finished already", folder_.string());
                 return record["summary"].get<std::vector<std::string>>();
             }
@@ -327,7 +328,6 @@ private:
                        spec_.model.batch_size)
             .total_steps;
     }
-    std::int64_t sweep_steps() const { return std::max<std::int64_t>(1, total_steps() / sweep_share); }
     std::int64_t bias_steps() const { return std::max<std::int64_t>(1, total_steps() / bias_share); }
     ProfileShape bias_shape() const {
         constexpr std::int64_t narrower = 4, fewest = 32;  // chrombpnet's 128 of 512
@@ -371,7 +371,7 @@ private:
         return run;
     }
 
-    profiles::ProfileRun bias_run(const std::string& name, SplitRegions regions, std::int64_t steps) const {
+    profiles::ProfileRun bias_run(std::size_t number, SplitRegions regions, std::int64_t steps) const {
         profiles::ProfileRun run = run_of(steps);
         run.part = "bias";
         run.shape = bias_shape();
@@ -379,7 +379,7 @@ private:
             peaks.clear();
         run.background_per_epoch = std::ssize(regions.of(Split::train, false));
         run.regions = std::move(regions);
-        run.folder = folder_ / bias_folder / name;
+        run.folder = folder_ / bias_folder / std::to_string(number);
         return run;
     }
 
@@ -406,51 +406,45 @@ private:
         return bias;
     }
 
-    /// Trains a bias model below each threshold, or takes the results, and then one below the best threshold
-    /// for longer.
+    /// Trains a bias model below each threshold, or takes the results, and opens the best one.
     ProfileNet swept_bias() {
         const fs::path table = folder_ / bias_folder / sweep_file;
         if (!is_there(table)) sweep(table);
         sweep_ = read_json(table);
-        for (const Json& trial : sweep_) {
-            if (!trial.value("taken", false)) continue;
-            const auto factor = trial.at("threshold").get<double>();
-            profiles::train_network(bias_run(best_bias_folder, quiet(factor), bias_steps()), *source_);
-            return profiles::open_pair(folder_ / bias_folder / best_bias_folder / training::model_folder).main;
-        }
+        for (const Json& trial : sweep_)
+            if (trial.value("taken", false))
+                return profiles::open_pair(folder_ / bias_folder / trial.at("folder").get<std::string>() /
+                                           training::model_folder)
+                    .main;
         throw InputError("names no model that was taken", table);
-    }
-
-    /// The regions with background below a threshold only, but for validation at least some.
-    SplitRegions quiet(double factor) const {
-        SplitRegions regions = regions_;
-        if (factor == 0) return regions;
-        for (auto& background : regions.background)
-            background = quiet_regions(*source_, background, regions_.of(Split::train, true), factor);
-        auto& validation = regions.background[static_cast<std::size_t>(Split::validation)];
-        if (validation.empty()) validation = regions_.of(Split::validation, false);
-        return regions;
     }
 
     void sweep(const fs::path& table) {
         std::vector<profiles::BiasTrial> trials;
         Json rows = Json::array();
+        const auto& peaks = regions_.of(Split::train, true);
         for (std::size_t i = 0; i < thresholds.size(); ++i) {
-            SplitRegions regions = quiet(thresholds[i]);
+            SplitRegions regions = regions_;
+            for (auto& background : regions.background)
+                if (thresholds[i] > 0) background = quiet_regions(*source_, background, peaks, thresholds[i]);
             const std::size_t count = regions.of(Split::train, false).size();
             if (count < fewest_windows && thresholds[i] > 0) {
                 log_info("bias: {} below a threshold of {} are too few", counted(count, "window"),
                          thresholds[i]);
                 continue;
             }
+            if (regions.of(Split::validation, false).empty())
+                regions.background[static_cast<std::size_t>(Split::validation)] =
+                    regions_.of(Split::validation, false);
             const std::string name = std::to_string(i + 1);
             const fs::path folder = folder_ / bias_folder / name;
             fs::create_directories(folder.parent_path());
-            profiles::train_network(bias_run(name, std::move(regions), sweep_steps()), *source_);
+            profiles::train_network(bias_run(i + 1, std::move(regions), bias_steps()), *source_);
             trials.push_back(judged_trial(profiles::open_pair(folder / training::model_folder).main));
             trials.back().factor = thresholds[i];
             trials.back().regions = static_cast<std::int64_t>(count);
             rows.push_back(to_json(trials.back()));
+            rows.back()["folder"] = name;
             log_trial(trials.back());
         }
         const std::size_t best = best_trial(trials);
@@ -489,8 +483,7 @@ private:
         evaluation.update(to_json(judged));
         if (!sweep_.is_null()) evaluation["bias"] = sweep_;
         for (const examples::SignalRead& file : data_->files())
-            if (file.reads || file.shift)
-                evaluation["signal"].push_back(to_json(file, spec_.tracks.reading));
+            if (file.reads || file.shift) evaluation["signal"].push_back(to_json(file, spec_.tracks.reading));
         write_json(folder_ / evaluation_file, evaluation, Overwrite::allow);
         write_page(judged, pair);
         write_model(trained, judged);
@@ -523,7 +516,8 @@ private:
     std::string learned_motifs() const {
         std::vector<Region> peaks;
         for (const Split split : {Split::test, Split::validation, Split::train})
-            for (const Region& peak : profiles::some_of(regions_.of(split, true), most_of_motifs - peaks.size()))
+            for (const Region& peak :
+                 profiles::some_of(regions_.of(split, true), most_of_motifs - peaks.size()))
                 peaks.push_back(peak);
         const std::int64_t bases = std::min(motif_bases, shape_.output);
         std::vector<genome::Interval> places;

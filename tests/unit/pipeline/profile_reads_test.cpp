@@ -22,9 +22,11 @@ DOCTEST_TEST_CASE("profile_reads: reads by what became of them, the shift, and i
     const examples::SignalReading how{.begin_shift = 4, .end_shift = -4};
     const std::string html = reads_html(paths, files, how);
     DOCTEST_CHECK(holds(html, "<th>file</th><th>reads</th><th>counted, or rows</th><th>duplicates</th><th>"));
-    DOCTEST_CHECK(holds(html, "<td class=text>x.bam</td><td>30</td><td>26</td><td>4</td><td class=text>0,1 "
-                              "(found: ends have 4,-5; 12 sites per strand, margin 0.50 bits)</td>"));
-    DOCTEST_CHECK(holds(html, "<td class=text>y.bed</td><td></td><td>7</td><td></td><td class=text>4,-4</td>"));
+    DOCTEST_CHECK(holds(html,
+                        "<td class=text>x.bam</td><td>30</td><td>26</td><td>4</td><td class=text>0,1 "
+                        "(found: ends have 4,-5; 12 sites per strand, margin 0.50 bits)</td>"));
+    DOCTEST_CHECK(
+        holds(html, "<td class=text>y.bed</td><td></td><td>7</td><td></td><td class=text>4,-4</td>"));
     DOCTEST_CHECK(!holds(html, "secondary"));
     // The one place with information fills the height, half by A.
     DOCTEST_CHECK(holds(html, "number 21; full height: 1.00 bits"));

@@ -397,8 +397,7 @@ private:
             if (values.reading.assay != Assay::none)
                 scales.back()["assay"] = word_of(assays, values.reading.assay);
             for (const SignalRead& file : track.files_read)
-                if (file.reads || file.shift)
-                    scales.back()["files"].push_back(to_json(file, values.reading));
+                if (file.reads || file.shift) scales.back()["files"].push_back(to_json(file, values.reading));
             labels.push_back({track.group, track.name, track.positive, strand_pair_of(track, tracks_)});
         }
         Json parameters{{"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}};

@@ -23,7 +23,8 @@ struct ProfilePair {
     const networks::ProfileShape& shape() const { return main->shape(); }
     /// Joined heads of codes (windows, input), without gradients.
     networks::ProfileHeads scores(const at::Tensor& codes) const;
-    /// The same, the mean with the reverse complement's, as predict has it: of logits, and of exp(log counts).
+    /// The same, the mean with the reverse complement's, as predict has it: of logits, and of exp(log
+    /// counts).
     networks::ProfileHeads mean_scores(const at::Tensor& codes) const;
 };
 
@@ -46,7 +47,7 @@ at::Tensor profile_losses(const at::Tensor& logits, const at::Tensor& counts);
 struct ProfileFigures {
     std::vector<float> predicted{}, observed{};  ///< ln(1 + read ends) of each region
     ProfileDistances distances{};
-    std::vector<double> ends{}, expected{};  ///< read ends of each base, observed and predicted: sums
+    std::vector<double> ends{}, expected{};   ///< read ends of each base, observed and predicted: sums
     double profile_loss = 0, count_loss = 0;  ///< means over regions: NLL with factorial terms, squared error
 
     void add(const ProfileBatch& batch, const networks::ProfileHeads& heads);
