@@ -4,8 +4,13 @@
 #include "cli/checks.hpp"
 #include "parity/made_weights.hpp"
 #include "support/temp_dir.hpp"
+#include "tasks/bin_examples.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/model/safetensors.hpp"
+
+#include <ATen/ATen.h>
 
 #include <random>
 #include <sstream>
@@ -59,6 +64,14 @@ public:
     std::string read(const std::string& name) const { return read_file(folder_ / name); }
     Json json(const std::string& name) const { return bigbird::read_json(folder_ / name); }
 };
+
+/// The folder of a run's newest checkpoint.
+std::filesystem::path last_checkpoint_in(const std::filesystem::path& run) {
+    std::filesystem::path last;
+    for (const auto& entry : std::filesystem::directory_iterator(run / "checkpoints"))
+        last = std::max(last, entry.path());
+    return last;
+}
 
 /// Lines of a table without comments.
 std::size_t rows_in(const std::string& table) {
@@ -139,6 +152,47 @@ DOCTEST_TEST_CASE("encoders: adapters are trained on where a run was stopped") {
     DOCTEST_CHECK(folder.run(finetune + "--max-hours 0.0000001 --output @parts").code == 75);
     succeeded(folder.run(finetune + "--output @parts"));
     DOCTEST_CHECK(weights_of(folder / "whole") == weights_of(folder / "parts"));
+}
+
+DOCTEST_TEST_CASE("encoders: bins, windows, promoters and labels of bases, whole and by adapters") {
+    const EncoderFolder folder;
+    write_bin_examples(folder / "bins", 100, 1);
+    write_motif_examples(folder / "windows", 24, 1);
+    write_motif_examples(folder / "promoters", 24, 1, bigbird::examples::Task::promoter);
+    write_file(folder / "genome.fa", ">c\n" + BinGenome(100, 1).dna + "\n");
+    write_file(folder / "regions.bed", "c\t600\t800\n");
+    write_file(folder / "labels.bed",
+               "c\t100\t150\tsite\nc\t300\t360\tother\nc\t640\t660\tsite\nc\t700\t720\tother\n");
+    const std::string shared = " --model @model --steps 4 --evaluate-every 2 --batch-size 4 --output @";
+    const std::vector<std::pair<std::string, std::string>> tasks{
+        {"bins", "finetune --examples @bins --head bins --window 40"},
+        {"windows", "finetune --examples @windows"},
+        {"promoters", "finetune --examples @promoters"},
+        {"tokens", "finetune --annotations @labels.bed --reference @genome.fa --validation c:601-900"}};
+    for (const auto& [task, line] : tasks) {
+        DOCTEST_CAPTURE(task);
+        succeeded(folder.run(line + shared + task + "-full"));
+        const std::string adapted = line + " --lora 2 --lora-dropout 0.1" + shared + task;
+        succeeded(folder.run(adapted + "-lora"));
+        DOCTEST_CHECK(folder.run(adapted + "-parts --max-hours 0.0000001").code == 75);
+        succeeded(folder.run(adapted + "-parts"));
+        DOCTEST_CHECK(weights_of(folder / (task + "-parts")) == weights_of(folder / (task + "-lora")));
+        for (const char* kind : {"-full", "-lora"})
+            succeeded(folder.run("predict --model @" + task + kind +
+                                 " --reference @genome.fa --regions @regions.bed --output @" + task + kind +
+                                 ".tsv"));
+        DOCTEST_CHECK(folder.read(task + "-full.tsv") != folder.read(task + "-lora.tsv"));
+        const Json adapter = folder.json(task + "-lora/model/adapter/adapter_config.json");
+        DOCTEST_CHECK(adapter.at("r") == 2);
+    }
+    // The average of the weights has adapters of its own, and what run/model holds is them, merged.
+    const auto state = bigbird::model::read_safetensors(last_checkpoint_in(folder / "bins-lora") /
+                                                        "training_state/weights.safetensors");
+    const auto average = bigbird::model::read_safetensors(last_checkpoint_in(folder / "bins-lora") /
+                                                          "training_state/average.safetensors");
+    DOCTEST_CHECK(state.size() == average.size());
+    const std::string of_b = "bert.encoder.layer.0.output.dense.lora_B";
+    DOCTEST_CHECK(!at::equal(state.at(of_b), average.at(of_b)));
 }
 
 DOCTEST_TEST_CASE("encoders: a classifier that transformers fine-tuned predicts at once") {

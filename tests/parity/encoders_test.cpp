@@ -75,6 +75,22 @@ DOCTEST_TEST_CASE("published forms: what this program writes of them computes th
     }
 }
 
+DOCTEST_TEST_CASE("published forms: ALiBi reads 4,096 tokens, and more if config.json starts with more") {
+    const TempDir folder;
+    Json given = published_cases().at("bert-alibi");
+    for (const auto& [starting_size, wanted] : {std::pair(512, 4096), std::pair(20'000, 20'000)}) {
+        given["config"]["alibi_starting_size"] = starting_size;
+        write_folder(given, folder.path());
+        DOCTEST_CHECK(read_config(folder.path()).positions() == wanted);
+    }
+    constexpr int length = 5000;
+    const Json inputs{{"input_ids", Json::array({std::vector<int>(length, 7)})},
+                      {"lengths", Json::array({length})}};
+    DOCTEST_CHECK(forward_tensors(folder.path(), inputs_of_case(inputs), {.type = "fp32"}, at::kCPU)
+                      .at("logits")
+                      .size(1) == length);
+}
+
 DOCTEST_TEST_CASE("published forms: a folder that fits none names the one that it resembles") {
     const TempDir folder;
     const auto refusal = [&](const char* name, const auto& change) {

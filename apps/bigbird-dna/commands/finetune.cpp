@@ -395,8 +395,6 @@ FinetuneSpec usual_training(const FinetuneSpec& spec, const std::string& example
     if (traits_of(spec.task).labels_bases) return tasks::token_model_spec();
     const bool chromatin = traits_of(spec.task).has_bins;
     FinetuneSpec usual;
-    constexpr double rate_of_adapters = 5e-4;  // B begins at 0
-    if (spec.lora.rank > 0) usual.learning_rate.peak = rate_of_adapters;
     usual.epochs = chromatin ? 30 : 3;
     usual.positive_weight = chromatin ? 8 : 1;
     return usual;
@@ -458,7 +456,10 @@ void finish_finetune(CLI::App& command, FinetuneOptions& options) {
     read_texts(options, spec);
     const std::string kind = kind_of(manifest, spec.task);
     refuse_idle_options(command, spec, kind);
-    set_training_defaults(command, spec, usual_training(spec, kind));
+    FinetuneSpec usual = usual_training(spec, kind);
+    constexpr double rate_of_adapters = 5e-4;  // B begins at 0
+    if (spec.lora.rank > 0) usual.learning_rate.peak = std::max(usual.learning_rate.peak, rate_of_adapters);
+    set_training_defaults(command, spec, usual);
     if (bases) settle_weights_of_labels(command, spec);
 }
 

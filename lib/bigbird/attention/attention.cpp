@@ -13,12 +13,24 @@
 
 namespace bigbird::attention {
 
+namespace {
+
+/// ALiBi: -slope * |query - key|, (heads, length, length).
+at::Tensor distance_bias(const std::vector<float>& slopes, std::int64_t length,
+                         const at::TensorOptions& options) {
+    const at::Tensor index = at::arange(length, options.requires_grad(false)),
+                     by_head = at::tensor(at::ArrayRef<float>(slopes)).to(index.options());
+    return (index.unsqueeze(0) - index.unsqueeze(1)).abs() * -by_head.view({-1, 1, 1});
+}
+
+}  // namespace
+
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const at::Tensor& probability_mask,
-                          const at::Tensor& distance_bias) {
+                          const std::vector<float>& slopes) {
     at::Tensor bias =
         key_padding_bias(key_mask, q.scalar_type()).unsqueeze(1).unsqueeze(1);  // (batch, 1, 1, length)
-    if (distance_bias.defined()) bias = bias + distance_bias.to(q.scalar_type());
+    if (!slopes.empty()) bias = bias + distance_bias(slopes, q.size(2), q.options());
     if (!probability_mask.defined()) return at::scaled_dot_product_attention(q, k, v, bias);
     const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(3)));
     const at::Tensor probabilities = at::softmax(at::matmul(q * scale, k.transpose(2, 3)) + bias, -1);
@@ -47,6 +59,7 @@ at::Tensor dense_bias(const LayerLayout& layout, const at::TensorOptions& option
             }
         }
     }
+    if (!layout.slopes.empty()) bias += distance_bias(layout.slopes, length, bias.options());
     return bias.to(options);
 }
 
@@ -88,13 +101,14 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
                     "key_mask must be (batch, length) bool");
     BIGBIRD_EXPECTS(layout.full || !probability_mask.defined(),
                     "sparse attention has no dropout on its probabilities");
+    BIGBIRD_EXPECTS(layout.full || layout.slopes.empty(), "sparse attention has no slopes");
     if (backend == Backend::reference)
         return reference_attention(q, k, v, key_mask, layout, probability_mask);
     if (backend == Backend::fused_hopper && !cuda::kernels_serve(q.is_cuda())) {
         throw ConfigError(
             "the attention backend fused-hopper is for GPUs of compute capability 9.0: choose fused");
     }
-    if (probability_mask.defined()) return full_attention(q, k, v, key_mask, probability_mask);
+    if (probability_mask.defined()) return full_attention(q, k, v, key_mask, probability_mask, layout.slopes);
     const bool has_whole_blocks = !layout.full && !layout.mask_index.defined();
     if (backend == Backend::fused || backend == Backend::fused_hopper) {
         if (!cuda::kernels_serve(q.is_cuda())) return fused_attention(q, k, v, key_mask, layout);
@@ -109,11 +123,14 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
             return cuda_attention(q, k, v, key_mask, layout, *kernels);
     }
     if (backend == Backend::automatic && can_fuse(q)) {
+        // LibTorch would need the slopes' bias of all pairs of tokens.
+        if (!layout.slopes.empty()) return fused_attention(q, k, v, key_mask, layout);
         const FusedKernel* const kernel =
             cheapest_candidate(layout, q.size(3), q.scalar_type() == at::kBFloat16).kernel;
         if (kernel != nullptr) return fused_attention(q, k, v, key_mask, layout, kernel);
     }
-    return layout.full ? full_attention(q, k, v, key_mask, {}) : blocked_attention(q, k, v, key_mask, layout);
+    return layout.full ? full_attention(q, k, v, key_mask, {}, layout.slopes)
+                       : blocked_attention(q, k, v, key_mask, layout);
 }
 
 at::Tensor key_padding_bias(const at::Tensor& key_mask, at::ScalarType type) {

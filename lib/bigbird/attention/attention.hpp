@@ -23,7 +23,8 @@ enum class Backend : std::uint8_t { automatic, reference, blocked, fused, fused_
 /// "automatic", "reference", "blocked", "fused", "fused-hopper". Throws ConfigError listing the names.
 Backend backend_from_name(const std::string& name);
 
-/// softmax(q k^T / sqrt(head_dim) + ln multiplicity, over the real keys) v, (batch, heads, length, head_dim).
+/// softmax(q k^T / sqrt(head_dim) + ln multiplicity - slope * distance, over the real keys) v, (batch, heads,
+/// length, head_dim).
 /// Padded keys get no weight. As in transformers, padded queries give 0 in sparse layouts and are computed
 /// like others in full ones. q, k, v: (batch, heads, length, head_dim), any strides, length = blocks *
 /// block_size; key_mask: (batch, length) bool, true = real. probability_mask: (batch, heads, length, length)

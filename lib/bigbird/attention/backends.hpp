@@ -58,11 +58,10 @@ inline cuda::Element element_of(at::ScalarType type) {
     return type == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
 }
 
-/// Only for full layouts: LibTorch's scaled_dot_product_attention. `distance_bias`: added to the scores, (1,
-/// heads, length, length); undefined: none.
+/// Only for full layouts: LibTorch's scaled_dot_product_attention. `slopes`: LayerLayout's.
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const at::Tensor& probability_mask,
-                          const at::Tensor& distance_bias = {});
+                          const std::vector<float>& slopes = {});
 
 /// (batch, length): 0 where real, padding_bias where padded.
 at::Tensor key_padding_bias(const at::Tensor& key_mask, at::ScalarType type);

@@ -66,6 +66,7 @@ FusedProblem problem_of(const at::Tensor& q, const at::Tensor& k, const at::Tens
     problem.layouts = layout.layouts.get();
     problem.key_mask = key_mask.const_data_ptr<bool>();
     problem.zero_padded_queries = !layout.full;
+    if (!layout.slopes.empty()) problem.slopes = layout.slopes.data();
     problem.q = describe(q);
     problem.k = describe(k);
     problem.v = describe(v);

@@ -109,7 +109,9 @@ std::shared_ptr<const LayerLayout> LayoutCache::get(int blocks, int layer, const
         std::vector<BlockLayout> heads;
         for (int head = 0; head < heads_; ++head)
             heads.push_back(make_layout(training ? spec_.in_training() : spec_, blocks, layer, head));
-        kept = std::make_shared<const LayerLayout>(stack_layouts(std::move(heads), spec_.block_size, device));
+        LayerLayout made = stack_layouts(std::move(heads), spec_.block_size, device);
+        made.slopes = slopes_;
+        kept = std::make_shared<const LayerLayout>(std::move(made));
     }
     return kept;
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace bigbird::attention {
@@ -21,6 +22,9 @@ struct LayerLayout {
     int blocks = 0, block_size = 0, heads = 0;
     bool full = false;  ///< every row dense: only `layouts` is set below
     std::shared_ptr<const std::vector<BlockLayout>> layouts;  ///< one per head
+    /// ALiBi (Press and others 2021), only in full layouts: the slope of each head, by which scores fall with
+    /// the distance of query and key. Empty: none.
+    std::vector<float> slopes;
 
     at::Tensor dense_rows;   // (dense) int64 query blocks
     at::Tensor sparse_rows;  // (rows) int64 query blocks
@@ -37,7 +41,9 @@ LayerLayout stack_layouts(std::vector<BlockLayout> heads, int block_size, const 
 /// Caches layouts by (blocks, layer, device, whether in training). Thread-safe.
 class LayoutCache {
 public:
-    LayoutCache(const PatternSpec& spec, int heads) : spec_(spec), heads_(heads) {}
+    /// `slopes`: LayerLayout's.
+    LayoutCache(const PatternSpec& spec, int heads, std::vector<float> slopes = {})
+        : spec_(spec), heads_(heads), slopes_(std::move(slopes)) {}
     std::shared_ptr<const LayerLayout> get(int blocks, int layer, const at::Device& device,
                                            bool training = false);
     const PatternSpec& spec() const { return spec_; }
@@ -45,6 +51,7 @@ public:
 private:
     PatternSpec spec_;
     int heads_;
+    std::vector<float> slopes_;
     std::mutex mutex_;
     std::map<std::tuple<int, int, std::string, bool>, std::shared_ptr<const LayerLayout>> layouts_;
 };

@@ -17,7 +17,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* training_weights = "weights.safetensors";
+constexpr const char *training_weights = "weights.safetensors", *average_weights = "average.safetensors";
+
+/// Adapters, and what is trained with them, of a checkpoint's file.
+void read_adapters(const torch::nn::Module& module, const fs::path& file) {
+    const at::NoGradGuard no_gradients;
+    const model::TensorMap weights = model::read_safetensors(file);
+    for (auto& [name, parameter] : model::adapted_parameters(module)) {
+        const auto found = weights.find(name);
+        if (found == weights.end() || found->second.sizes() != parameter.sizes())
+            throw InputError("lacks " + name + " in its shape", file);
+        at::Tensor(parameter).copy_(found->second);
+    }
+}
 
 }  // namespace
 
@@ -129,7 +141,7 @@ void TrainTask::made(std::int64_t step) {
     const auto from = network_->module()->parameters();
     auto to = average_->module()->parameters();
     for (std::size_t i = 0; i < to.size(); ++i)
-        to[i].lerp_(from[i], averaging_ == 0 ? 1.0 : 1.0 - decay);
+        if (!to[i].is_alias_of(from[i])) to[i].lerp_(from[i], averaging_ == 0 ? 1.0 : 1.0 - decay);
 }
 
 Json TrainTask::evaluate() {
@@ -188,7 +200,8 @@ ScoredRows TrainTask::of_all_ranks(ScoredRows own) const {
 void TrainTask::write_model(const fs::path& directory) {
     trained().write(info_, directory);
     write_labels(data_->labels(), directory);
-    if (const auto* const adapted = dynamic_cast<model::SequenceClassifierImpl*>(module_.get());
+    const std::shared_ptr<torch::nn::Module> module = trained().module();
+    if (const auto* const adapted = dynamic_cast<model::SequenceClassifierImpl*>(module.get());
         adapted != nullptr && lora_.rank > 0)
         model::write_adapters(*adapted, lora_of(lora_), lora_.base, directory / "adapter");
     const std::scoped_lock lock(calibration_mutex_);
@@ -197,32 +210,28 @@ void TrainTask::write_model(const fs::path& directory) {
 
 void TrainTask::write_training_state(const fs::path& directory) {
     if (!average_ && lora_.rank == 0) return;
-    model::TensorMap weights = model::parameters_of(*network_->module());
     if (lora_.rank > 0) {
-        for (const auto& item : network_->module()->named_parameters())
-            if (!item.value().requires_grad()) weights.erase(item.key());
-    }
-    model::write_safetensors(weights, directory / training_weights);
-}
-
-void TrainTask::read_adapters(const fs::path& file) {
-    const at::NoGradGuard no_gradients;
-    const model::TensorMap weights = model::read_safetensors(file);
-    for (auto& item : network_->module()->named_parameters()) {
-        if (!item.value().requires_grad()) continue;
-        const auto found = weights.find(item.key());
-        if (found == weights.end() || found->second.sizes() != item.value().sizes())
-            throw InputError("lacks " + item.key() + " in its shape", file);
-        item.value().copy_(found->second);
+        model::write_safetensors(model::adapted_parameters(*network_->module()),
+                                 directory / training_weights);
+        if (average_)
+            model::write_safetensors(model::adapted_parameters(*average_->module()),
+                                     directory / average_weights);
+    } else {
+        model::write_safetensors(model::parameters_of(*network_->module()), directory / training_weights);
     }
 }
 
 void TrainTask::read_model(const fs::path& checkpoint) {
-    if (lora_.rank > 0) return read_adapters(checkpoint / "training_state" / training_weights);
+    const fs::path state = checkpoint / "training_state";
+    if (lora_.rank > 0) {
+        read_adapters(*network_->module(), state / training_weights);
+        if (average_) read_adapters(*average_->module(), state / average_weights);
+        return;
+    }
     if (!average_) return TrainingTask::read_model(checkpoint);
     model::fill_parameters(*average_->module(), model::read_weights(checkpoint), {},
                            checkpoint / "model.safetensors");
-    const fs::path weights = checkpoint / "training_state" / training_weights;
+    const fs::path weights = state / training_weights;
     model::fill_parameters(*network_->module(), model::read_safetensors(weights), {}, weights);
 }
 

@@ -40,15 +40,14 @@ public:
     /// TaskNetwork::write()'s files, labels.tsv and, right after an evaluation on the first rank,
     /// calibration.json. Adapters are merged there, and in the folder adapter/ as peft reads them.
     void write_model(const std::filesystem::path& directory) override;
-    /// Writes the trained weights; write_model() writes their average, or merges them if they are adapters.
+    /// Writes what write_model() does not hold: the weights if it writes their average; adapters, which it
+    /// merges, and their average.
     void write_training_state(const std::filesystem::path& directory) override;
     void read_model(const std::filesystem::path& checkpoint) override;
 
     const TrainingData& data() const { return *data_; }
 
 private:
-    /// The weights that are not frozen, of a checkpoint's file.
-    void read_adapters(const std::filesystem::path& file);
     const TaskNetwork& trained() const { return average_ ? *average_ : *network_; }
     /// The rows of all ranks, in the order of ranks.
     ScoredRows of_all_ranks(ScoredRows own) const;

@@ -12,6 +12,7 @@
 #include <spdlog/fmt/ranges.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace bigbird::model {
@@ -45,6 +46,12 @@ std::string their_name(const BigBirdConfig& config, const std::string& own) {
     return config.longformer ? longformer_name(own) : own;
 }
 
+/// Whether a parameter of a network with adapters is not trained.
+bool is_frozen(std::string_view name) {
+    return name.starts_with("bert.") && !name.starts_with("bert.pooler") && !name.ends_with(of_a) &&
+           !name.ends_with(of_b);
+}
+
 std::string_view without_ending(std::string_view name, std::string_view ending) {
     return name.substr(0, name.size() - ending.size());
 }
@@ -52,12 +59,9 @@ std::string_view without_ending(std::string_view name, std::string_view ending) 
 }  // namespace
 
 void add_adapters(SequenceClassifierImpl& network, const LoraForm& form, std::uint64_t seed) {
-    const std::vector<at::Tensor> trained = network.trained_parameters();
     const Rng stream = Rng(seed).split("adapters");
-    for (auto& item : network.named_parameters()) {
-        const bool pooler = item.key().starts_with("bert.pooler");
-        if (item.key().starts_with("bert.") && !pooler) item.value().set_requires_grad(false);
-    }
+    for (auto& item : network.named_parameters())
+        if (is_frozen(item.key())) item.value().set_requires_grad(false);
     std::int64_t site = 0;
     for_linear_layers(network, [&](const std::string& name, LinearImpl& layer) {
         if (!name.starts_with(encoder_layers)) return;
@@ -77,16 +81,50 @@ bool has_adapters(const torch::nn::Module& network) {
     return found;
 }
 
-TensorMap merged_parameters(const torch::nn::Module& network) {
-    const at::NoGradGuard no_gradient;
+TensorMap parameters_without_adapters(const torch::nn::Module& network) {
     TensorMap tensors = parameters_of(network);
-    for_linear_layers(network, [&](const std::string& name, const LinearImpl& layer) {
-        if (!layer.is_adapted()) return;
-        tensors[name + std::string(of_weight)] = layer.merged_weight().detach();
-        tensors.erase(name + std::string(of_a));
-        tensors.erase(name + std::string(of_b));
-    });
+    std::erase_if(tensors,
+                  [](const auto& item) { return item.first.ends_with(of_a) || item.first.ends_with(of_b); });
     return tensors;
+}
+
+Finish merging(const torch::nn::Module& network) {
+    std::map<const void*, const LinearImpl*> adapted;
+    for_linear_layers(network, [&](const std::string&, const LinearImpl& layer) {
+        if (layer.is_adapted()) adapted.emplace(layer.weight.const_data_ptr(), &layer);
+    });
+    return [adapted](const at::Tensor& weight) {
+        const at::NoGradGuard no_gradient;
+        const auto found = adapted.find(weight.const_data_ptr());
+        return found == adapted.end() ? weight : found->second->merged_weight();
+    };
+}
+
+TensorMap adapted_parameters(const torch::nn::Module& network) {
+    TensorMap tensors = parameters_of(network);
+    std::erase_if(tensors, [](const auto& item) { return is_frozen(item.first); });
+    return tensors;
+}
+
+SequenceClassifier copy_of(const SequenceClassifierImpl& network) {
+    const at::NoGradGuard no_gradient;
+    SequenceClassifier copy(network.config());
+    std::map<std::string, const LinearImpl*> layers;
+    for_linear_layers(
+        network, [&](const std::string& name, const LinearImpl& layer) { layers.emplace(name, &layer); });
+    for_linear_layers(
+        *copy, [&](const std::string& name, LinearImpl& layer) { layer.adapt_like(*layers.at(name)); });
+    copy->to(network.parameters().front().device());
+    const bool shares = has_adapters(network);
+    const auto from = network.named_parameters();
+    for (auto& item : copy->named_parameters()) {
+        const at::Tensor& source = from[item.key()];
+        if (shares && is_frozen(item.key()))
+            item.value().set_data(source);
+        else
+            item.value().copy_(source);
+    }
+    return copy;
 }
 
 void write_adapters(const SequenceClassifierImpl& network, const LoraForm& form, const std::string& base,
@@ -96,7 +134,7 @@ void write_adapters(const SequenceClassifierImpl& network, const LoraForm& form,
     std::set<std::string> targets, saved;
     for (const auto& item : network.named_parameters()) {
         const std::string& own = item.key();
-        if (!item.value().requires_grad()) continue;
+        if (is_frozen(own)) continue;
         const bool is_a = own.ends_with(of_a), is_b = own.ends_with(of_b);
         if (is_a || is_b) {
             const std::string theirs =
@@ -114,9 +152,10 @@ void write_adapters(const SequenceClassifierImpl& network, const LoraForm& form,
     }
     fs::create_directories(directory);
     write_safetensors(tensors, directory / adapter_weights);
+    const bool of_windows = config.classifier_head != "bins" && config.classifier_head != "tokens";
     write_json(directory / adapter_config,
                {{"peft_type", "LORA"},
-                {"task_type", "SEQ_CLS"},
+                {"task_type", of_windows ? "SEQ_CLS" : "TOKEN_CLS"},
                 {"base_model_name_or_path", base},
                 {"r", form.rank},
                 {"lora_alpha", form.alpha},

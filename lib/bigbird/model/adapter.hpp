@@ -19,8 +19,15 @@ void add_adapters(SequenceClassifierImpl& network, const LoraForm& form, std::ui
 /// Whether a network has adapters.
 bool has_adapters(const torch::nn::Module& network);
 
-/// parameters_of(), with adapters merged into the weights and left out.
-TensorMap merged_parameters(const torch::nn::Module& network);
+/// parameters_of() without adapters. Weights are the unmerged ones; merging() makes the others.
+TensorMap parameters_without_adapters(const torch::nn::Module& network);
+/// For a tensor of parameters_without_adapters(), a weight with its adapter merged, or the tensor itself. One
+/// at a time, so that weights are not in memory twice. Valid as long as the network is.
+Finish merging(const torch::nn::Module& network);
+/// What is trained beside frozen weights, by name: adapters, the head and the pooler.
+TensorMap adapted_parameters(const torch::nn::Module& network);
+/// A copy of a network. With adapters, it shares the frozen weights.
+SequenceClassifier copy_of(const SequenceClassifierImpl& network);
 
 /// Writes adapter_config.json and adapter_model.safetensors, which peft reads: adapters under the names of
 /// the encoder's family, the head and a trained pooler completely. `base`: base_model_name_or_path. Throws

@@ -43,6 +43,20 @@ std::vector<std::vector<attention::PatternSpec>> windows_of(const BigBirdConfig&
     return windows;
 }
 
+/// The slopes of ALiBi's heads: 2^(-8 / n), 2^(-16 / n) … for the largest power of two n of heads, then every
+/// second one of 2 n heads.
+std::vector<float> slopes_of(std::int64_t heads) {
+    const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+    std::vector<float> slopes;
+    for (std::int64_t head = 0; head < heads; ++head) {
+        const double of = head < power
+                              ? static_cast<double>(head + 1) / static_cast<double>(power)
+                              : static_cast<double>(2 * (head - power) + 1) / static_cast<double>(2 * power);
+        slopes.push_back(static_cast<float>(std::exp2(-8 * of)));
+    }
+    return slopes;
+}
+
 AttentionPlan attention_plan(const BigBirdConfig& config) {
     AttentionPlan plan;
     if (config.performer) {
@@ -54,27 +68,15 @@ AttentionPlan attention_plan(const BigBirdConfig& config) {
         attention::PatternSpec pattern = config.pattern;
         pattern.plan_tokens = static_cast<int>(config.max_position_embeddings);
         pattern.plan_heads = static_cast<int>(config.num_attention_heads);
-        plan.layouts = std::make_shared<attention::LayoutCache>(pattern, pattern.plan_heads);
+        plan.layouts = std::make_shared<attention::LayoutCache>(
+            pattern, pattern.plan_heads,
+            config.form.published.alibi ? slopes_of(config.num_attention_heads) : std::vector<float>());
         pattern.full = false;
         pattern.kind = attention::PatternKind::longformer;
         pattern.window_tokens = static_cast<int>(config.form.published.window);
         plan.windowed = std::make_shared<attention::LayoutCache>(pattern, pattern.plan_heads);
     }
     return plan;
-}
-
-/// The slopes of ALiBi's heads: 2^(-8 / n), 2^(-16 / n) … for the largest power of two n of heads, then every
-/// second one of 2 n heads.
-std::vector<double> slopes_of(std::int64_t heads) {
-    const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
-    std::vector<double> slopes;
-    for (std::int64_t head = 0; head < heads; ++head) {
-        const double of = head < power
-                              ? static_cast<double>(head + 1) / static_cast<double>(power)
-                              : static_cast<double>(2 * (head - power) + 1) / static_cast<double>(2 * power);
-        slopes.push_back(std::exp2(-8 * of));
-    }
-    return slopes;
 }
 
 attention::GlobalTokens global_tokens(const EncoderInput& input, const BigBirdConfig& config) {
@@ -281,8 +283,6 @@ at::Tensor EncoderLayerImpl::attend_blocks(const std::array<at::Tensor, 3>& of_h
         factors = dropout_factors({batch, heads_, length, length}, of_factors.requires_grad(false),
                                   probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
     }
-    if (pass.distance_bias.defined())
-        return attention::full_attention(query, key, value, pass.mask, factors, pass.distance_bias);
     return attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend, factors);
 }
 
@@ -328,25 +328,41 @@ at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at
                       {is_training() ? dropout_ : 0, pass.key, {place, layer_}}, *pass.fused);
 }
 
+at::Tensor EncoderLayerImpl::feed_forward(const at::Tensor& x, const at::Tensor& residual,
+                                          const PassContext& pass) const {
+    if (is_training() || pass.fused || intermediate_->is_adapted() || !has_onednn_linear(x))
+        return project_and_add(output_, expand(x, pass), residual, Place::output, pass);
+    FeedForwardWeights weights{intermediate_->weight, intermediate_->bias, {}, {},
+                               output_->weight,       output_->bias};
+    if (gate_) {
+        weights.gate = gate_->weight;
+        weights.gate_bias = gate_->bias;
+    }
+    if (joined_gate_) {
+        const std::int64_t inner = output_->weight.size(1);
+        const auto second_half = [&](at::Tensor& both) {
+            const at::Tensor half = both.defined() ? both.narrow(0, inner, inner) : both;
+            if (both.defined()) both = both.narrow(0, 0, inner);
+            return half;
+        };
+        weights.gate = second_half(weights.weight);
+        weights.gate_bias = second_half(weights.bias);
+    }
+    return onednn_feed_forward(x, weights, activation_, residual);
+}
+
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
     const LoraDropout of_adapters(pass.key);
     if (norm_first_) {
         const at::Tensor y = attention_norm_ ? attention_norm_->forward(x) : x;
         const at::Tensor attended =
             project_and_add(attention_output_, attend(y, pass), x, Place::attention_output, pass);
-        return project_and_add(output_, expand(output_norm_->forward(attended), pass), attended,
-                               Place::output, pass);
+        return feed_forward(output_norm_->forward(attended), attended, pass);
     }
     const at::Tensor attended = project_and_norm(attention_output_, attend(x, pass), x, attention_norm_,
                                                  Place::attention_output, pass);
-    if (!is_training() && !pass.fused && !gate_ && !joined_gate_ && !output_->is_adapted() &&
-        has_onednn_linear(attended)) {
-        return output_norm_->forward(onednn_feed_forward(attended, intermediate_->weight, intermediate_->bias,
-                                                         activation_, output_->weight, output_->bias,
-                                                         attended));
-    }
-    const at::Tensor expanded = expand(attended, pass);  // (batch, length, intermediate)
-    return project_and_norm(output_, expanded, attended, output_norm_, Place::output, pass);
+    if (!pass.fused) return output_norm_->forward(feed_forward(attended, attended, pass));
+    return project_and_norm(output_, expand(attended, pass), attended, output_norm_, Place::output, pass);
 }
 
 BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config) {
@@ -383,7 +399,6 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
                            .packed = is_packed(),
                            .rotary = rotary(front + length, device, config_.form.rotary, rotary_),
                            .window_rotary = rotary(front + length, device, window_form, window_rotary_),
-                           .distance_bias = distance_bias(length),
                            .redraw = config_.performer ? config_.performer->redraw : 0,
                            .globals = global_tokens(input, config_)};
     const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
@@ -410,19 +425,6 @@ RotaryTable BigBirdModelImpl::rotary(std::int64_t length, const at::Device& devi
     if (!made.cosine.defined() || made.cosine.size(0) < length || made.cosine.device() != device)
         made = rotary_table(length, config_.hidden_size / config_.num_attention_heads, device, form);
     return made;
-}
-
-at::Tensor BigBirdModelImpl::distance_bias(std::int64_t length) {
-    if (!config_.form.published.alibi) return {};
-    const auto options = word_embeddings().options().requires_grad(false);
-    if (distance_bias_.defined() && distance_bias_.size(2) == length &&
-        distance_bias_.scalar_type() == options.dtype().toScalarType() &&
-        distance_bias_.device() == options.device())
-        return distance_bias_;
-    const at::Tensor index = at::arange(length, options),
-                     slopes = at::tensor(slopes_of(config_.num_attention_heads), at::kDouble).to(options);
-    const at::Tensor distances = (index.unsqueeze(0) - index.unsqueeze(1)).abs();
-    return distance_bias_ = -slopes.view({1, -1, 1, 1}) * distances;
 }
 
 /// One packed product is faster only where three would not fill the GPU, and only while weights change in

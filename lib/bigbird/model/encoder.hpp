@@ -96,7 +96,6 @@ struct PassContext {
     bool packed = false;                                 ///< queries, keys and values by packed_linear()
     RotaryTable rotary = {};                             ///< undefined without rotary positions
     RotaryTable window_rotary = {};                      ///< of a published form's layers with a window
-    at::Tensor distance_bias = {};                       ///< ALiBi: (1, heads, length, length)
     std::int64_t redraw = 0;                             ///< the draw of a Performer's features
     attention::GlobalTokens globals = {};                ///< of a Longformer
 };
@@ -128,6 +127,8 @@ private:
     /// Queries, keys and values, (batch, length, hidden) each.
     std::array<at::Tensor, 3> project(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor expand(const at::Tensor& x, const PassContext& pass) const;
+    /// Both linear layers of the feed-forward part, plus the residual.
+    at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& residual, const PassContext& pass) const;
     /// The projection of y, with dropout, plus the residual.
     at::Tensor project_and_add(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
                                DropoutSite::Place place, const PassContext& pass) const;
@@ -174,7 +175,6 @@ private:
     /// For sequences of `length`; made once for the longest.
     RotaryTable rotary(std::int64_t length, const at::Device& device, const RotaryForm& form,
                        RotaryTable& made);
-    at::Tensor distance_bias(std::int64_t length);
 
     BigBirdConfig config_;
     Embeddings embeddings_{nullptr};
@@ -182,7 +182,6 @@ private:
     LayerNorm norm_{nullptr};  // after the last layer, if norms precede blocks
     Linear pooler_{nullptr};
     RotaryTable rotary_, window_rotary_;
-    at::Tensor distance_bias_;
     attention::Backend backend_ = attention::Backend::automatic;
     bool recompute_ = false;
     std::optional<bool> packed_;

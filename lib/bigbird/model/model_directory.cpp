@@ -19,7 +19,8 @@ void write(const Model& model, const std::string& architecture, const tokenizer:
     BigBirdConfig config = model->config();
     config.extra.update(extra);
     write_config(config_to_json(config, architecture), directory);
-    write_safetensors(named_for_file(merged_parameters(*model)), directory / "model.safetensors");
+    write_safetensors(named_for_file(parameters_without_adapters(*model)), directory / "model.safetensors",
+                      {}, merging(*model));
     if (tokenizer != nullptr)
         tokenizer::write_tokenizer_files(*tokenizer, model->config().positions(), directory);
 }

@@ -90,7 +90,7 @@ TensorMap read_safetensors(const std::filesystem::path& path) {
 }
 
 void write_safetensors(const TensorMap& tensors, const std::filesystem::path& path,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata, const Finish& finish) {
     const std::vector<std::string> order = data_order(tensors);
     const std::string header = header_text(tensors, order, metadata);
     write_atomically(path, Overwrite::allow, [&](std::ostream& out) {
@@ -98,7 +98,9 @@ void write_safetensors(const TensorMap& tensors, const std::filesystem::path& pa
         out.write(reinterpret_cast<const char*>(&length), sizeof(length));
         out << header;
         for (const std::string& key : order) {
-            const at::Tensor tensor = tensors.at(key).detach().cpu().contiguous();
+            const at::Tensor& kept = tensors.at(key);
+            const at::Tensor tensor = (finish ? finish(kept) : kept).detach().cpu().contiguous();
+            BIGBIRD_EXPECTS(tensor.nbytes() == kept.nbytes(), "a finished tensor has the size of the other");
             out.write(static_cast<const char*>(tensor.const_data_ptr()),
                       static_cast<std::streamsize>(tensor.nbytes()));
         }

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -20,8 +21,9 @@ at::ScalarType tensor_type(const std::string& name);
 TensorMap read_safetensors(const std::filesystem::path& path);
 
 /// Writes atomically and syncs; replaces an existing file. Keys in byte order, metadata {"format": "pt"} plus
-/// `metadata`. Any device. Throws WriteError.
+/// `metadata`. Any device. `finish`: what is written for a tensor, of its shape and type. Throws WriteError.
+using Finish = std::function<at::Tensor(const at::Tensor&)>;
 void write_safetensors(const TensorMap& tensors, const std::filesystem::path& path,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {}, const Finish& finish = {});
 
 }  // namespace bigbird::model

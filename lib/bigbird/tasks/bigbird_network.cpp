@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/model/adapter.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
@@ -178,10 +179,7 @@ public:
         return network_.ptr()->predict(features, key);
     }
     std::shared_ptr<TaskNetwork> twin() const override {
-        model::SequenceClassifier other(config());
-        other->to(device());
-        model::copy_parameters(*other, *network_.ptr());
-        return bigbird_bins(std::move(other), tokenizer_, grid_, computing_);
+        return bigbird_bins(model::copy_of(*network_), tokenizer_, grid_, computing_);
     }
     void write(const TaskInfo& info, const std::filesystem::path& directory) const override {
         TaskInfo written = info;

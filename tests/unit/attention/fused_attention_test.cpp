@@ -131,6 +131,32 @@ DOCTEST_TEST_CASE("fused_attention: element masks, as the reference and as block
     }
 }
 
+DOCTEST_TEST_CASE("fused_attention: the slopes of ALiBi, as the reference and as LibTorch's attention") {
+    const AttentionCase c{3, 24, 3, 2, 40, 0, RandomSource::uniform, 30, true};
+    LayerLayout layout = layout_of(c);
+    const AttentionResults without = run(c, layout, at::kFloat, nullptr);
+    layout.slopes = {0.5F, 0.0625F, 0.7F};
+    const AttentionResults reference = run(c, layout, at::kFloat, nullptr);
+    DOCTEST_CHECK(difference(reference.out, without.out) > 0.1);
+    for (const FusedKernel* kernel : fused_kernels(false)) {
+        DOCTEST_CAPTURE(kernel->name());
+        check_near(run(c, layout, at::kFloat, kernel), reference, 2e-6);
+    }
+    for (const FusedKernel* kernel : fused_kernels(true)) {
+        DOCTEST_CAPTURE(kernel->name());
+        check_near(run(c, layout, at::kBFloat16, kernel), run(c, layout, at::kBFloat16, nullptr), 8e-3);
+    }
+    const at::Tensor q = random_tensor({2, 3, 72, 40}, 1), mask = at::ones({2, 72}, at::kBool);
+    // By hand: the slope times the distance is taken from scores.
+    const at::Tensor index = at::arange(72, at::kDouble);
+    const at::Tensor distances = (index.unsqueeze(0) - index.unsqueeze(1)).abs(),
+                     slopes = at::tensor({0.5, 0.0625, double{0.7F}}, at::kDouble).view({3, 1, 1});
+    const at::Tensor wanted = at::matmul(
+        at::softmax(at::matmul(q, q.transpose(2, 3)) / std::sqrt(40.0) - slopes * distances, -1), q);
+    for (const Backend backend : {Backend::reference, Backend::automatic, Backend::blocked})
+        DOCTEST_CHECK(difference(sparse_attention(q, q, q, mask, layout, backend), wanted) < 1e-7);
+}
+
 namespace {
 
 std::vector<std::string> names(bool bf16) {

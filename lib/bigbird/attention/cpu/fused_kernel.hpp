@@ -25,6 +25,7 @@ struct FusedProblem {
     const std::vector<BlockLayout>* layouts = nullptr;  ///< one per head
     const bool* key_mask = nullptr;                     ///< (samples, length), true = real
     bool zero_padded_queries = true;                    ///< as in transformers' block-sparse attention
+    const float* slopes = nullptr;                      ///< of ALiBi, one per head; null: none
     FusedTensor q, k, v, out;
     float* lse = nullptr;           ///< (samples * heads, length): log2 of the sum of 2^(score * log2 e)
     FusedTensor d_out, dq, dk, dv;  ///< backward only

@@ -78,7 +78,7 @@ public:
         const std::int64_t end = layout.row_offsets[static_cast<std::size_t>(row) + 1];
         for (std::int64_t first = layout.row_offsets[static_cast<std::size_t>(row)]; first < end;
              first += s.chunk)
-            attend_chunk(p, s, packed, w, group, first, end - first < s.chunk ? end - first : s.chunk);
+            attend_chunk(p, s, packed, w, group, row, first, end - first < s.chunk ? end - first : s.chunk);
         finish_row(p, s, w, group, row);
     }
 
@@ -165,10 +165,21 @@ private:
         Tiles::as_left_transposed(out, right, s.padded_block, s.padded_dim);
     }
 
-    /// The bias that every row adds to the scaled scores of an entry's key block. Scores of pairs that the
-    /// entry's element mask leaves out become -infinity.
-    static void add_bias(const FusedProblem& p, const Sizes& s, std::int64_t group, std::int64_t entry,
-                         float* bias, float* scores, std::int64_t stride) {
+    /// Takes the head's slope times the distance of query and key from scores, which are not scaled yet.
+    static void subtract_distances(const FusedProblem& p, const Sizes& s, std::int64_t group,
+                                   std::int64_t blocks_apart, float* scores, std::int64_t stride) {
+        const float slope = p.slopes[group % p.heads] * log2_e / s.scale;
+        for (std::int64_t r = 0; r < s.block; ++r, scores += stride) {
+            const auto first = static_cast<std::int32_t>(blocks_apart * s.block + r);
+            for (std::int32_t i = 0; i < s.block; ++i)
+                scores[i] -= slope * static_cast<float>(first > i ? first - i : i - first);
+        }
+    }
+
+    /// The bias that every row adds to the scaled scores of an entry's key block; `row`: the query block.
+    /// Scores of pairs that the entry's element mask leaves out become -infinity.
+    static void add_bias(const FusedProblem& p, const Sizes& s, std::int64_t group, std::int64_t row,
+                         std::int64_t entry, float* bias, float* scores, std::int64_t stride) {
         const BlockLayout& layout = p.layout(group);
         const auto e = static_cast<std::size_t>(entry);
         const std::int64_t column = layout.columns[e];
@@ -178,6 +189,7 @@ private:
         constexpr auto padding = static_cast<float>(bigbird::attention::padding_bias) * log2_e;
         for (std::int64_t i = 0; i < s.padded_block; ++i)
             bias[i] = i >= s.block ? -infinity : weight + (mask[i] ? 0 : padding);
+        if (p.slopes != nullptr) subtract_distances(p, s, group, row - column, scores, stride);
         if (!layout.is_masked(e)) return;
         const std::uint8_t* attended = layout.masks[static_cast<std::size_t>(layout.mask[e])].data();
         for (std::int64_t r = 0; r < s.block; ++r, attended += s.block)
@@ -186,8 +198,8 @@ private:
     }
 
     static void attend_chunk(const FusedProblem& p, const Sizes& s, const Packed& packed,
-                             const ForwardScratch& w, std::int64_t group, std::int64_t first,
-                             std::int64_t count) {
+                             const ForwardScratch& w, std::int64_t group, std::int64_t row,
+                             std::int64_t first, std::int64_t count) {
         const std::int64_t width = count * s.padded_block;
         const BlockLayout& layout = p.layout(group);
         for (std::int64_t i = 0; i < count; ++i) {
@@ -196,7 +208,7 @@ private:
             Tiles::multiply({scores, width}, {w.q, s.padded_dim},
                             {packed.of(packed.k_transposed, column), s.padded_block},
                             {s.padded_block, s.padded_block, s.padded_dim}, false);
-            add_bias(p, s, group, first + i, w.bias + i * s.padded_block, scores, width);
+            add_bias(p, s, group, row, first + i, w.bias + i * s.padded_block, scores, width);
         }
         for (std::int64_t r = 0; r < s.block; ++r)
             soften_row(s, w, r, width);
@@ -269,7 +281,7 @@ private:
                         {packed.of(packed.k_transposed, column), n}, sizes, false);
         Tiles::multiply({w.d_probabilities, n}, {packed.of(packed.d_out, row), s.padded_dim},
                         {packed.of(packed.v, column), n}, sizes, false);
-        add_bias(p, s, group, entry, w.bias, w.scores, n);
+        add_bias(p, s, group, row, entry, w.bias, w.scores, n);
         const float* const lse = packed.lse + row * n;
         const float* const delta = packed.delta + row * n;
         const Vec::Float scale = Vec::set(s.scale);

@@ -387,8 +387,11 @@ private:
         keys_("position_embedding_type", positions);
         keys_.require(positions == "absolute", "position_embedding_type", "absolute");
         if (family_.name == "bert-alibi") {
-            constexpr std::int64_t no_limit = 4096;
-            config_.max_position_embeddings = no_limit;
+            // ALiBi has no limit, but windows that nobody chose have as many tokens as fit.
+            constexpr std::int64_t usual_tokens = 4096;
+            std::int64_t starting_size = 0;
+            keys_("alibi_starting_size", starting_size);
+            config_.max_position_embeddings = std::max(usual_tokens, starting_size);
             config_.form.positions = Positions::none;
             form().alibi = form().joined_projections = form().joined_gate = true;
             config_.form.feed_forward = FeedForward::gated;

@@ -174,6 +174,10 @@ void LinearImpl::adapt(const LoraForm& form, const at::Tensor& a, std::int64_t s
     site_ = site;
 }
 
+void LinearImpl::adapt_like(const LinearImpl& other) {
+    if (other.is_adapted()) adapt(other.lora_, at::zeros(other.lora_a.sizes()), other.site_);
+}
+
 at::Tensor LinearImpl::merged_weight() const {
     return is_adapted() ? weight + at::mm(lora_b, lora_a) * lora_.scale() : weight;
 }

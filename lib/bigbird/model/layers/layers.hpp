@@ -57,6 +57,8 @@ public:
     /// Adds the parameters lora_A, (rank, in), and lora_B, (out, rank), which is 0. `site` distinguishes the
     /// dropout masks of layers.
     void adapt(const LoraForm& form, const at::Tensor& a, std::int64_t site);
+    /// Adds what `other`, of the same shape, has, without its values.
+    void adapt_like(const LinearImpl& other);
     bool is_adapted() const { return lora_a.defined(); }
     /// weight, with the change by lora_A and lora_B, if there is one.
     at::Tensor merged_weight() const;

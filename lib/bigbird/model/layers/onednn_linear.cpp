@@ -142,31 +142,47 @@ at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at
     });
 }
 
-at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                             const at::Tensor& other) {
+namespace {
+
+/// x W^T + b `operation` other, "add" or "mul".
+at::Tensor product_and(std::string_view operation, const at::Tensor& x, const at::Tensor& weight,
+                       const at::Tensor& bias, const at::Tensor& other) {
     BIGBIRD_EXPECTS(has_onednn_linear(x), "oneDNN cannot take this");
     static const auto linear = c10::Dispatcher::singleton()
                                    .findSchemaOrThrow("mkldnn::_linear_pointwise", "binary")
                                    .typed<LinearAdd>();
     return by_sample(x, other, [&](const at::Tensor& samples, const at::Tensor& of_other) {
-        return linear.call(samples, of_other, weight, optional(bias), "add");
+        return linear.call(samples, of_other, weight, optional(bias), operation);
     });
 }
 
-at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                               const std::string& activation, const at::Tensor& next_weight,
-                               const at::Tensor& next_bias, const at::Tensor& other) {
-    const std::int64_t inner = weight.size(0);
+/// Rows of a tensor, or nothing of nothing.
+at::Tensor rows_of(const at::Tensor& x, std::int64_t first, std::int64_t count) {
+    return x.defined() ? x.narrow(0, first, count) : x;
+}
+
+}  // namespace
+
+at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                             const at::Tensor& other) {
+    return product_and("add", x, weight, bias, other);
+}
+
+at::Tensor onednn_feed_forward(const at::Tensor& x, const FeedForwardWeights& weights,
+                               const std::string& activation, const at::Tensor& other) {
+    const std::int64_t inner = weights.weight.size(0);
     const std::int64_t part = x.scalar_type() == at::kFloat ? std::min(inner, longest_sum) : inner;
     at::Tensor sum = other;
     for (std::int64_t first = 0; first < inner; first += part) {
         const std::int64_t count = std::min(part, inner - first);
-        const at::Tensor features =
-            onednn_linear(x, weight.narrow(0, first, count),
-                          bias.defined() ? bias.narrow(0, first, count) : bias, activation);
+        at::Tensor features = onednn_linear(x, rows_of(weights.weight, first, count),
+                                            rows_of(weights.bias, first, count), activation);
+        if (weights.gate.defined())
+            features = product_and("mul", x, rows_of(weights.gate, first, count),
+                                   rows_of(weights.gate_bias, first, count), features);
         // Contiguous, because oneDNN is a hundred times slower for columns of a wider matrix.
-        sum = onednn_linear_add(features, next_weight.narrow(1, first, count).contiguous(),
-                                first == 0 ? next_bias : at::Tensor(), sum);
+        sum = onednn_linear_add(features, weights.next.narrow(1, first, count).contiguous(),
+                                first == 0 ? weights.next_bias : at::Tensor(), sum);
     }
     return sum;
 }

@@ -40,13 +40,16 @@ at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at
 at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                              const at::Tensor& other);
 
-/// Two linear layers with an activation between them, plus other: activation(x W^T + b) V^T + c + other; W
-/// (inner, in), V (out, inner). In float, computes 1,024 inner features at a time, which saves memory and
-/// keeps sums as short as has_onednn_linear() requires. In bfloat16, where partial sums would be rounded,
-/// computes all at once.
-at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                               const std::string& activation, const at::Tensor& next_weight,
-                               const at::Tensor& next_bias, const at::Tensor& other);
+/// Two linear layers: weight and gate (inner, in), next (out, inner). Biases, and the gate, may be undefined.
+struct FeedForwardWeights {
+    at::Tensor weight, bias, gate, gate_bias, next, next_bias;
+};
+/// Two linear layers with an activation between them, and perhaps a gate, plus other: activation(x weight^T +
+/// bias) [* (x gate^T + gate_bias)] next^T + next_bias + other. In float, computes 1,024 inner features at a
+/// time, which saves memory and keeps sums as short as has_onednn_linear() requires. In bfloat16, where
+/// partial sums would be rounded, computes all at once.
+at::Tensor onednn_feed_forward(const at::Tensor& x, const FeedForwardWeights& weights,
+                               const std::string& activation, const at::Tensor& other);
 
 /// Whether onednn_trained_linear() accepts x: float, (batch, length, in), not empty, on a CPU, with gradients
 /// (or AsWithGradients), without autocast. Tensors of two dimensions are left to LibTorch: they are selected

@@ -73,7 +73,7 @@ inline constexpr std::array<Architecture, 13> architectures{
       Scores::bins,
       Training::steps,
       {false, true, false, false},
-      "--positive-weight --head --dropout --dtype --teacher",
+      "--positive-weight --head --dropout --dtype --teacher --lora --lora-alpha --lora-dropout",
       {0, 0},
       "bins"},
      {bigbird_name,

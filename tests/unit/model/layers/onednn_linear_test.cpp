@@ -70,7 +70,8 @@ DOCTEST_TEST_CASE("onednn_linear: products, activations and sums are those of Li
     }
 }
 
-DOCTEST_TEST_CASE("onednn_linear: two layers, in parts where they are wide, are those of LibTorch in fp64") {
+DOCTEST_TEST_CASE(
+    "onednn_linear: two layers, gated or not, in parts where they are wide, are those of LibTorch in fp64") {
     const at::NoGradGuard no_gradient;
     for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
         const at::Tensor x = random_tensor({2, 5, 48}, 1, type);
@@ -81,14 +82,20 @@ DOCTEST_TEST_CASE("onednn_linear: two layers, in parts where they are wide, are 
                              next = (random_tensor({33, inner}, 3, at::kFloat) / 50).to(type),
                              bias = random_tensor({inner}, 4, type), next_bias = random_tensor({33}, 5, type),
                              other = random_tensor({2, 5, 33}, 6, type), kept = other.clone();
+            const at::Tensor gate = (random_tensor({inner, 48}, 7, at::kFloat) / 7).to(type);
             const auto wide = [](const at::Tensor& y) { return y.to(at::kDouble); };
-            const at::Tensor wanted =
-                at::linear(activation("gelu_new", at::linear(wide(x), wide(weight), wide(bias))), wide(next),
-                           wide(next_bias)) +
-                wide(other);
-            const at::Tensor found = onednn_feed_forward(x, weight, bias, "gelu_new", next, next_bias, other);
-            DOCTEST_CHECK(difference(found, wanted) < tolerance(x));
-            DOCTEST_CHECK(at::equal(other, kept));
+            const at::Tensor inner_wanted =
+                activation("gelu_new", at::linear(wide(x), wide(weight), wide(bias)));
+            for (const bool gated : {false, true}) {
+                const FeedForwardWeights weights{
+                    weight, bias, gated ? gate : at::Tensor(), gated ? bias : at::Tensor(), next, next_bias};
+                const at::Tensor features =
+                    gated ? inner_wanted * at::linear(wide(x), wide(gate), wide(bias)) : inner_wanted;
+                const at::Tensor wanted = at::linear(features, wide(next), wide(next_bias)) + wide(other);
+                const at::Tensor found = onednn_feed_forward(x, weights, "gelu_new", other);
+                DOCTEST_CHECK(difference(found, wanted) < tolerance(x));
+                DOCTEST_CHECK(at::equal(other, kept));
+            }
         }
     }
 }
