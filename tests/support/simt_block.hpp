@@ -7,7 +7,7 @@
 //   - shared memory begins as NaN;
 //   - lanes of a warp that meet in different instructions, a barrier that some threads never reach, addresses
 //     that are misaligned, copies and products that nobody waits for are errors.
-// x86-64 alone.
+// x86-64 and 64-bit ARM.
 #pragma once
 
 #include "support/simt_pipeline.hpp"
@@ -59,12 +59,32 @@ private:
 #endif
 };
 
-/// Saves this fiber's registers on its stack and goes on with another's.
+/// Saves this fiber's registers on its stack and goes on with another's. A stack that is switched to for the
+/// first time ends with `saved_words` words, of which word `return_word` is where the switch returns to.
+#if defined(__x86_64__)
+inline constexpr int saved_words = 8, return_word = 6;
 __attribute__((naked, noinline)) inline void switch_stack(void** /*save*/, void* /*load*/) {
     asm("pushq %rbp\n\tpushq %rbx\n\tpushq %r12\n\tpushq %r13\n\tpushq %r14\n\tpushq %r15\n\t"
         "movq %rsp, (%rdi)\n\tmovq %rsi, %rsp\n\t"
         "popq %r15\n\tpopq %r14\n\tpopq %r13\n\tpopq %r12\n\tpopq %rbx\n\tpopq %rbp\n\tret");
 }
+#elif defined(__aarch64__)
+inline constexpr int saved_words = 20, return_word = 11;
+asm(".text\n.weak bigbird_switch_stack\n.type bigbird_switch_stack, %function\nbigbird_switch_stack:\n"
+    "sub sp, sp, #160\n"
+    "stp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\nstp x25, x26, [sp, #48]\n"
+    "stp x27, x28, [sp, #64]\nstp x29, x30, [sp, #80]\n"
+    "stp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\nstp d12, d13, [sp, #128]\nstp d14, d15, [sp, #144]\n"
+    "mov x9, sp\nstr x9, [x0]\nmov sp, x1\n"
+    "ldp x19, x20, [sp]\nldp x21, x22, [sp, #16]\nldp x23, x24, [sp, #32]\nldp x25, x26, [sp, #48]\n"
+    "ldp x27, x28, [sp, #64]\nldp x29, x30, [sp, #80]\n"
+    "ldp d8, d9, [sp, #96]\nldp d10, d11, [sp, #112]\nldp d12, d13, [sp, #128]\nldp d14, d15, [sp, #144]\n"
+    "add sp, sp, #160\nret\n");
+extern "C" void bigbird_switch_stack(void** save, void* load);
+inline void switch_stack(void** save, void* load) {
+    bigbird_switch_stack(save, load);
+}
+#endif
 
 /// wgmma's and a barrier, in which the 128 lanes of four warps meet.
 enum class GroupInstruction : std::uint8_t { fence, multiply, commit, wait, sync };
@@ -234,11 +254,10 @@ private:
     void start(int thread) {
         Fiber& own = fiber(thread);
         auto top = address(own.stack.get() + Fiber::stack_bytes) / 16 * 16;
-        auto* words = reinterpret_cast<std::uintptr_t*>(top);
-        words[-2] = reinterpret_cast<std::uintptr_t>(&SimtBlock::enter);  // where the first switch returns to
-        for (int i = 3; i <= 8; ++i)
-            words[-i] = 0;
-        own.top = words - 8;
+        auto* words = reinterpret_cast<std::uintptr_t*>(top) - saved_words;
+        std::fill_n(words, saved_words, 0);
+        words[return_word] = reinterpret_cast<std::uintptr_t>(&SimtBlock::enter);
+        own.top = words;
     }
     void leave(int thread) { switch_stack(&fiber(thread).top, scheduler_); }
 
