@@ -86,6 +86,11 @@ DOCTEST_TEST_CASE("train: profiles of cut sites on top of a model of the enzyme'
         works({"predict", "--model", at / "out", "--component", component, "--reference", at / "genome.fa",
                "--regions", at / "peaks.narrowPeak", "--anchor", "summit", "--output",
                at / (std::string(component) + ".tsv")});
+    const ProgramResult corrected =
+        works({"predict", "--model", at / "out", "--reference", at / "genome.fa", "--regions",
+               at / "peaks.narrowPeak", "--anchor", "summit", "--output", at / "default.tsv"});
+    DOCTEST_CHECK_FALSE(holds(corrected.err, "is ignored"));
+    DOCTEST_CHECK(read_file(at / "default.tsv") == read_file(at / "nobias.tsv"));
     check_holds(run_program({"info", at / "out"}).out, {"nobias", "bias"});
     check_said(run_program(at.words("out", {"--assay", "atac", "--bias", "none"})), 2, "--bias");
 

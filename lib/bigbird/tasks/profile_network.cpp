@@ -226,19 +226,20 @@ ModelFolder open_profile_file(const fs::path& path, std::optional<networks::Comp
 std::shared_ptr<ProfileNetwork> load_profile_network(const fs::path& directory, TaskInfo& info,
                                                      std::optional<networks::Component> component,
                                                      const at::Device& device) {
-    const networks::ProfileModel model =
-        networks::chosen(networks::profile_model_from({{"network", info.network}}, directory / "config.json"),
-                         component, directory);
+    const networks::ProfileModel stored =
+        networks::profile_model_from({{"network", info.network}}, directory / "config.json");
+    const networks::ProfileModel model = networks::chosen(stored, component, directory);
     std::vector<std::pair<std::string, networks::ProfileShape>> parts;
     for (const networks::ProfilePart& part : model.parts)
         parts.emplace_back(part.name, part.shape);
     info.network["component"] = model.component();
     networks::ProfileNet net(std::move(parts));
-    const auto parameters = net->named_parameters();
     model::TensorMap weights = model::read_weights(directory);
-    std::erase_if(weights, [&](const auto& tensor) {
-        return component && parameters.find(tensor.first) == nullptr;  // of a part that is not chosen
-    });
+    for (const networks::ProfilePart& part : stored.parts) {
+        if (std::ranges::find(model.parts, part.name, &networks::ProfilePart::name) != model.parts.end())
+            continue;
+        std::erase_if(weights, [&](const auto& tensor) { return tensor.first.starts_with(part.name + "."); });
+    }
     model::fill_parameters(*net, weights, {}, directory / "model.safetensors");
     return network_of(std::move(net), model, directory, device);
 }
