@@ -93,7 +93,8 @@ DOCTEST_TEST_CASE(
                     gated ? inner_wanted * at::linear(wide(x), wide(gate), wide(bias)) : inner_wanted;
                 const at::Tensor wanted = at::linear(features, wide(next), wide(next_bias)) + wide(other);
                 const at::Tensor found = onednn_feed_forward(x, weights, "gelu_new", other);
-                DOCTEST_CHECK(difference(found, wanted) < tolerance(x));
+                // The product with a gate is of two rounded numbers.
+                DOCTEST_CHECK(difference(found, wanted) < (gated ? 2 : 1) * tolerance(x));
                 DOCTEST_CHECK(at::equal(other, kept));
             }
         }
