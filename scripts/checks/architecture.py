@@ -14,7 +14,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 # CMake splits such a name, and ctest then runs neither half.
 SPLIT_NAME = re.compile(r'DOCTEST_TEST_CASE\w*\((?:\s*"[^"]*")*\s*"[^"]*;')
-SWITCHED_OFF = re.compile(r"doctest::(skip|may_fail|should_fail)|DISABLED_")
+SWITCHED_OFF = re.compile(r"doctest::(skip|may_fail|should_fail)|(?<!HWY_)DISABLED_")
 TOP_LEVEL = {"apps", "docs", "lib", "scripts", "test_data", "tests", "CMakeLists.txt", "CMakePresets.json"}
 TOP_LEVEL |= {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md"}
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
