@@ -53,7 +53,8 @@ void Sink::commit() {
 
 namespace {
 
-constexpr std::string_view place_of_label = "{label}", place_of_index = "{index}";
+constexpr std::string_view place_of_label = "{label}", place_of_index = "{index}",
+                           place_of_strand = "{strand}";
 
 void replace_all(std::string& text, std::string_view what, const std::string& by) {
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
@@ -68,6 +69,16 @@ std::string file_word(std::string name) {
         if (!kept) letter = '_';
     }
     return name;
+}
+
+/// Replaces {strand} by plus or minus where the label ends so, and takes it off the label.
+void replace_strand(std::string& path, std::string& label) {
+    if (path.find(place_of_strand) == std::string::npos) return;
+    for (const std::string strand : {"plus", "minus"}) {
+        if (!label.ends_with('_' + strand)) continue;
+        label.resize(label.size() - strand.size() - 1);
+        return replace_all(path, place_of_strand, strand);
+    }
 }
 
 void check_part(const OutputSpec& spec) {
@@ -124,9 +135,10 @@ std::vector<fs::path> paths_of_labels(const fs::path& path, const TableSchema& s
     std::vector<fs::path> paths;
     std::map<fs::path, std::string> seen;
     for (const Column& column : schema.columns) {
-        std::string name = path.string();
+        std::string name = path.string(), label = column.label;
+        replace_strand(name, label);
         replace_all(name, place_of_index, std::to_string(column.index));
-        replace_all(name, place_of_label, file_word(column.label));
+        replace_all(name, place_of_label, file_word(label));
         const auto [at, is_new] = seen.emplace(paths.emplace_back(name), column.name);
         if (is_new) continue;
         throw ConfigError(path.string() + ": the labels '" + at->second + "' and '" + column.name +

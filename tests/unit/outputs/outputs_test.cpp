@@ -131,6 +131,18 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(std::filesystem::exists(folder / "1.bw"));
 }
 
+DOCTEST_TEST_CASE("outputs: {strand} is the strand that ends a label, which {label} then lacks") {
+    const TempDir folder;
+    const rows::LabelTable labels({{"sites", "donor_plus", -1}, {"sites", "donor_minus", -1}});
+    const std::vector<std::size_t> both{0, 1};
+    outputs::Outputs all({.paths = {folder / "{label}.{strand}.bedgraph"}},
+                         {outputs::region_head(), outputs::label_columns(labels, both), {}}, one_contig, 1);
+    all.write(rows::fields_of({.where = {"1", 0, 200}}), std::vector<float>{0.5F, 0.25F});
+    all.commit();
+    DOCTEST_CHECK(read_file(folder / "donor.plus.bedgraph") == "1\t0\t200\t0.5\n");
+    DOCTEST_CHECK(read_file(folder / "donor.minus.bedgraph") == "1\t0\t200\t0.25\n");
+}
+
 DOCTEST_TEST_CASE("outputs: where the disk takes only so much of a file, it is whole or there is none") {
     ::signal(SIGXFSZ, SIG_IGN);
     for (const char* name : {"s.tsv", "s.tsv.gz", "s.long.tsv.gz", "s.npy", "s.h5", "s.bedGraph", "s.bw"}) {
