@@ -161,6 +161,7 @@ std::vector<std::vector<float>> SpliceNetwork::edited(std::span<const std::uint8
         const MemberPass& pass = state_->passes[m];
         const auto changed = pass.edited(codes, changes, threads, kept);
         for (std::size_t i = 0; i < edits.size(); ++i) {
+            if (edits[i].begin == edits[i].end) continue;
             const auto of_stretch = [&] {
                 return std::span(kept.probabilities)
                     .subspan(static_cast<std::size_t>(edits[i].begin * pass.outputs()),
