@@ -122,7 +122,8 @@ class Transcripts {
 public:
     void add(const AnnotationRow& row, const genome::TextInput& input) {
         if (row.type == "exon") {
-            for (const std::string_view id : split_fields(transcript_of_exon(row), ','))
+            const std::string ids = transcript_of_exon(row);
+            for (const std::string_view id : split_fields(ids, ','))
                 add_exon(std::string(id), row, input);
             return;
         }

@@ -16,6 +16,8 @@ namespace bigbird::rows {
 
 /// Returns at least one field; the fields are views into `line`.
 std::vector<std::string_view> split_fields(std::string_view line, char separator);
+template <std::same_as<std::string> Text>
+std::vector<std::string_view> split_fields(Text&& line, char separator) = delete;  // its views would dangle
 
 /// The fields of a line of CSV (RFC 4180), or of a table of tabs with quoted texts as R and pandas write it,
 /// without quotes, as views into `line`, whose quoted fields are rewritten. A quote within an unquoted field
