@@ -62,8 +62,8 @@ void add_finetune_inputs(CLI::App& command, FinetuneOptions& options) {
               "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
               "first to the last labeled base of each contig");
     add_value(command, "-m,--model", "DIR", spec.pretrained,
-              "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
-              "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)");
+              "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder, also of a "
+              "published encoder (docs/published-encoders.md)");
     add_value(command, "--architecture", "NAME", spec.architecture,
               "bigbird: fine-tune --model. Without --model, " + architectures_by_task())
         ->default_str(

@@ -39,8 +39,8 @@ void set_scorer(EffectSpec& spec, const std::string& text) {
 void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string& variants) {
     add_value(
         command, "-m,--model", "DIR", spec.models,
-        "Chromatin or promoter model (several: the mean of their scores), one pretrained model, or files and "
-        "folders of splice networks")
+        "Model folder, run or file of a published model (several: the mean of their scores), or one "
+        "pretrained model")
         ->required();
     add_component_option(command, spec);
     add_reference_option(command, spec.references);
@@ -156,9 +156,9 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     const auto [command, spec] = program.add<VariantSpec>(
         "predict-variants", "Variants",
-        "Score the effects of variants; on splicing: predict-splicing.\nOf a model that was trained for a "
-        "task: the difference "
-        "between its scores of the two alleles. Of a pretrained model: how likely it finds each allele. "
+        "Score the effects of variants; for splicing see predict-splicing.\nA trained model gives the "
+        "difference "
+        "between its scores of the two alleles, a pretrained model how likely each allele is. "
         "Writes one row per alternative allele, in order: top_label, top_effect and top_p say which label "
         "changes most, by how much, and how often a shuffled variant has an effect as large on any label.",
         "--model --reference --variants --tss --annotation --distance --mask --mode --labels --write "

@@ -20,7 +20,7 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
                   "Coverage: a sheet with the columns name and path, or reads (BAM, CRAM), "
                   "fragments, bigWig or bedGraph (see build-tracks). With --peaks: profiles "
-                  "of cut sites, freed of the enzyme's bias");
+                  "of cut sites, corrected for the enzyme's bias");
     CLI::Option* tss =
         add_value(command, "--tss", "BED|GTF|GFF3", spec.promoters.tss,
                   "Transcription start sites instead of --peaks: a model of promoters, against "
@@ -40,15 +40,15 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     for (CLI::Option* of_signal : add_read_options(command, spec.tracks.reading))
         of_signal->needs(signal);
     add_value(command, "--bias", "auto|none|kmers:N|MODEL", spec.profiles.bias,
-              "Model of the enzyme's bias under a profile: trained on background, a table of k-mers, or "
-              "ChromBPNet's file or folder")
+              "Model of the enzyme's bias: trained on background (auto), a table of k-mers, or ChromBPNet's file "
+              "or folder")
         ->default_str("auto for --assay atac and dnase, else none")
         ->needs(signal)
         ->needs(peaks);
     add_negatives_option(
         command, spec.examples.negatives,
-        "Evaluate each peak among RATIO bins without one, gc:RATIO: of the same GC, outside peaks, "
-        "instead of among all bins (see build-chromatin)")
+        "Evaluate on the bins with a peak and RATIO times as many without, instead of all bins; "
+        "gc:RATIO: bins outside peaks, of the same GC (see build-chromatin)")
         ->needs(peaks);
     add_value(command, "--min-positives", "N", spec.min_positives,
               "Leave labels with fewer positive test bins out of means, unless all have fewer",
@@ -188,7 +188,7 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         "Train and evaluate a model of peaks, coverage, TSSs or sequences.\nMakes examples, trains a "
         "model and a "
         "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
-        "command, given again, resumes a stopped run.\nOf few peaks, --folds N trains a model on each of N "
+        "command, given again, resumes a stopped run.\nFor few peaks, --folds N trains one model on each of N "
         "splits "
         "of the genome. --members N trains N\nnetworks on one split; FILE:FOLD takes a split from a file.",
         "--peaks --signal --tss --table --fasta --reference --include --validation --test --folds "

@@ -74,7 +74,8 @@ std::string alias_text(const CommandText& alias, const CommandText& command) {
         if (std::ranges::find(own, option.names, &OptionText::names) == own.end())
             others.push_back(names_of(option));
     return "### " + alias.name + "\n\n" + escaped(alias.description) + "\n\nOptions: those of [" +
-           command.name + "](#" + command.name + "), without " + CLI::detail::join(others, ", ") + ".\n\n" +
+           command.name + "](#" + command.name + ")" +
+           (others.empty() ? "" : ", without " + CLI::detail::join(others, ", ")) + ".\n\n" +
            example_text(alias);
 }
 

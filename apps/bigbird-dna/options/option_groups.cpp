@@ -97,7 +97,7 @@ CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem
 
 CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model) {
     return add_value(command, "-m,--model", "DIR", model,
-                     "Model directory: config.json and model.safetensors, ours or Hugging Face's")
+                     "Model folder or run; also a Hugging Face folder of a form that this program reads")
         ->required();
 }
 
@@ -152,16 +152,16 @@ std::vector<CLI::Option*> add_read_options(CLI::App& command, examples::SignalRe
     };
     CLI::Option* assay = add_choice_option(
         command, "--assay", reading.assay, examples::assays,
-        "What fragments or reads are of. atac and dnase: count cut sites, where Tn5 or DNase I cut, after a "
-        "shift that is found; chip: 5' ends, a track per strand; coverage: every base");
+        "Assay of the reads or fragments. atac, dnase: count cut sites of Tn5 or DNase I, after a shift that "
+        "is detected; chip: 5' ends, one track per strand; coverage: every base");
     CLI::Option* count = add_choice_option(command, "--count", reading.counted, examples::counted_choices,
                                            "Without --assay: count 5' ends, or each base")
                              ->excludes(assay);
     CLI::Option* shift = add_parsed(
         command, "--shift", "BP,BP", set_shift,
-        "Offsets added to 5' ends: a fragment's first base, and its last. 4,-4: ends of Tn5 that are not yet "
-        "shifted; 0,1: that are shifted by 4,-5",
-        "found for atac and dnase, else 0,0");
+        "Numbers added to a fragment's first and last base. For Tn5, 4,-4: ends as aligned; 0,1: ends that "
+        "are already shifted by 4,-5",
+        "detected for atac and dnase, else 0,0");
     CLI::Option* quality =
         add_value(command, "--min-mapq", "N", reading.filter.min_mapq,
                   "Lowest mapping quality of reads that count (BAM, CRAM)", CLI::Range(0, highest_quality));
@@ -285,9 +285,8 @@ void add_component_option(CLI::App& command, tasks::ComputeSpec& compute) {
             [&compute](const std::string& word) {
                 compute.component = parse_choice(networks::component_words, "--component", word);
             },
-            "Part of a ChromBPNet model: without the enzyme's bias, the bias, or both joined, as reads have "
-            "it; default: "
-            "nobias, if the file has it")
+            "Part of a ChromBPNet model: without the enzyme's bias, only the bias, or both joined, as in "
+            "measured reads; default: nobias, if the file has it")
         ->check(CLI::IsMember(words).description(""))
         ->type_name(CLI::detail::join(words, "|"));
 }
