@@ -35,7 +35,8 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --method "
           "deeplift --baseline shuffled --output 'contributions/{label}.npz'"}},
         std::move(run));
-    add_letter_inputs(command, spec, "Bin, sequence or token model, or file of a published model", "attributed");
+    add_letter_inputs(command, spec, "Bin, sequence or token model, or file of a published model",
+                      "attributed");
     add_choice_option(command, "--method", spec.method, tasks::attribution_method_choices,
                       "Attribution method");
     add_parsed(

@@ -223,8 +223,7 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
           "--model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds test.bed --reference "
           "../test_data/genome/22.fa.gz --output effects-there.tsv"}},
         std::move(run));
-    add_model_option(command, spec.model)
-        ->description("Model folder, run or file of a published model");
+    add_model_option(command, spec.model)->description("Model folder, run or file of a published model");
     add_component_option(command, spec);
     add_value(command, "--motifs", "FILE", spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
         ->required();

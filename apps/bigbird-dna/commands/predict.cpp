@@ -62,8 +62,9 @@ void add_tile_options(CLI::App& command, PredictSpec& spec) {
 }
 
 void add_predict_options(CLI::App& command, PredictSpec& spec) {
-    add_value(command, "-m,--model", "DIR", spec.models,
-              "Model folder, run or file of a published model; given several times, the mean of the models' scores")
+    add_value(
+        command, "-m,--model", "DIR", spec.models,
+        "Model folder, run or file of a published model; given several times, the mean of the models' scores")
         ->required();
     add_component_option(command, spec);
     add_row_options(command, spec);

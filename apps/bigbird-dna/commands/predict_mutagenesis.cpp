@@ -23,7 +23,8 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --score "
           "own-bin --output 'effects/{label}.bw'"}},
         std::move(run));
-    add_letter_inputs(command, spec, "Bin, chromatin, promoter or sequence model, or file of a published model", "changed");
+    add_letter_inputs(command, spec,
+                      "Bin, chromatin, promoter or sequence model, or file of a published model", "changed");
     add_choice_option(
         command, "--score", spec.score, tasks::mutagenesis_score_choices,
         "Bin models: effects on the mean of the bins that a region overlaps, or on the bin of each base");

@@ -37,10 +37,9 @@ void set_scorer(EffectSpec& spec, const std::string& text) {
 
 /// Adds the options that affect effects.
 void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string& variants) {
-    add_value(
-        command, "-m,--model", "DIR", spec.models,
-        "Model folder, run or file of a published model (several: the mean of their scores), or one "
-        "pretrained model")
+    add_value(command, "-m,--model", "DIR", spec.models,
+              "Model folder, run or file of a published model (several: the mean of their scores), or one "
+              "pretrained model")
         ->required();
     add_component_option(command, spec);
     add_reference_option(command, spec.references);

@@ -39,9 +39,10 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         ->excludes(peaks);
     for (CLI::Option* of_signal : add_read_options(command, spec.tracks.reading))
         of_signal->needs(signal);
-    add_value(command, "--bias", "auto|none|kmers:N|MODEL", spec.profiles.bias,
-              "Model of the enzyme's bias: trained on background (auto), a table of k-mers, or ChromBPNet's file "
-              "or folder")
+    add_value(
+        command, "--bias", "auto|none|kmers:N|MODEL", spec.profiles.bias,
+        "Model of the enzyme's bias: trained on background (auto), a table of k-mers, or ChromBPNet's file "
+        "or folder")
         ->default_str("auto for --assay atac and dnase, else none")
         ->needs(signal)
         ->needs(peaks);
@@ -188,7 +189,8 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         "Train and evaluate a model of peaks, coverage, TSSs or sequences.\nMakes examples, trains a "
         "model and a "
         "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
-        "command, given again, resumes a stopped run.\nFor few peaks, --folds N trains one model on each of N "
+        "command, given again, resumes a stopped run.\nFor few peaks, --folds N trains one model on each of "
+        "N "
         "splits "
         "of the genome. --members N trains N\nnetworks on one split; FILE:FOLD takes a split from a file.",
         "--peaks --signal --tss --table --fasta --reference --include --validation --test --folds "
