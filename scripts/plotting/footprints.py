@@ -87,7 +87,7 @@ def svg_of(options):
     for kind, colour in reversed(LINES):
         add(root, "rect", x=x, y=y - 5, width=14, height=3, fill=colour)
         add(root, "text", f"{kind} the motif", x=x + 20, y=y, fill=QUIET)
-        x += 120
+        x += 138
     add(root, "text", "probability by position from the motif's middle", x=x, y=y, fill=QUIET)
     columns = min(len(panels), 1 if options.width < 600 else 2)
     wide, y = options.width / columns, y + 12

@@ -70,7 +70,7 @@ PAGES = {
                             "cp test_data/motifs/queries.meme known.meme; zcat peaks/K562.CTCF.narrowPeak.gz | awk '$2 > 16000000 && $3 < 21990000' | head -40 >peaks.bed", {}),
     "published-encoders.md": ("for form in nt-v2 dnabert-2; do python3 scripts/checks/make_random_encoder.py $form $form; done; gzip -dc promoters.csv.gz | head -201 >enhancers.csv",
                               {"--epochs 1": "--steps 2"}),
-    "gallery.md": ("ln -s test_data/models/splicing/keras ci-spliceai; cp test_data/motifs/known.jaspar .", {"head -60": "head -24"}),
+    "gallery.md": ("ln -s test_data/models/splicing/keras ci-spliceai; cp test_data/motifs/known.jaspar .", {"head -60": "head -24", "--steps 400": "--steps 4"}),
     "motifs.md": ("cp test_data/motifs/queries.meme known.meme",
                   {"$MODEL": "model", "$GENOME": "genome.fa.gz", "sheet.png": "sheet.svg", "head -120": "awk 'NR < 24 || $2 < 17980871 && $3 > 17980940'"}),
 }
