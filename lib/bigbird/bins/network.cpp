@@ -101,12 +101,10 @@ at::Tensor BinsNetworkImpl::bases_of(const at::Tensor& encoded, const at::Tensor
 
 Pass BinsNetworkImpl::pass_of(const at::Tensor& x, const model::DropoutKey& key) {
     const std::int64_t positions = config_.window_positions();
-    if (config_.positions == model::Positions::rotary && !rotary_.cosine.defined()) {
-        rotary_ = model::rotary_table(
-            positions, config_.encoder.hidden_size / config_.encoder.num_attention_heads, x.device());
-    }
+    const std::int64_t head = config_.encoder.hidden_size / config_.encoder.num_attention_heads;
+    const bool turns = config_.positions == model::Positions::rotary;
     return {.mask = at::ones({x.size(0), positions}, x.options().dtype(at::kBool)),
-            .rotary = rotary_,
+            .rotary = turns ? rotary_.at_least(positions, head, x.device()) : model::RotaryTable(),
             .key = key,
             .backend = backend_,
             .blocks = static_cast<int>(positions / config_.encoder.pattern.block_size)};

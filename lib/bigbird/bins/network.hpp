@@ -70,7 +70,7 @@ private:
     model::Linear context_{nullptr};  // of a profile head, as the next two
     at::Tensor sites_weight_, sites_bias_;
     OwnMotifs own_motifs_;
-    model::RotaryTable rotary_;  // made on first use
+    model::KeptRotaryTable rotary_;
 };
 TORCH_MODULE(BinsNetwork);
 

@@ -172,9 +172,10 @@ at::Tensor NetworkImpl::encode(at::Tensor x, const Extent& extent, const model::
     if (places_.defined()) x = at_places(x, extent);
     const auto normed = [&](const at::Tensor& y) { return norm_->forward(y); };
     if (layers_.empty()) return bins::jointly(x, normed);
-    if (!rotary_.cosine.defined() || rotary_.cosine.size(0) < extent.positions)
-        rotary_ = model::rotary_table(extent.positions, config_.hidden / config_.heads, x.device());
-    bins::Pass pass{.mask = extent.mask, .rotary = rotary_, .key = key};
+    bins::Pass pass{
+        .mask = extent.mask,
+        .rotary = rotary_.at_least(extent.positions, config_.hidden / config_.heads, x.device()),
+        .key = key};
     if (!config_.attends_fully(extent.positions)) {
         pass.blocks = static_cast<int>(extent.positions / attention::PatternSpec().block_size);
         if (!pass.mask.defined())

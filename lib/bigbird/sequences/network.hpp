@@ -81,7 +81,7 @@ private:
     std::vector<bins::EncoderLayer> layers_;
     model::LayerNorm norm_{nullptr}, site_norm_{nullptr};
     model::Linear dense_{nullptr}, output_{nullptr};
-    model::RotaryTable rotary_;  // made on first use
+    model::KeptRotaryTable rotary_;
 };
 TORCH_MODULE(Network);
 

@@ -39,6 +39,7 @@ public:
     std::shared_ptr<torch::nn::Module> module() const override { return module_; }
     at::Tensor output_bias() const override;
     bool any_length() const override { return true; }
+    bool shares_passes() const override { return device().is_cpu(); }
     EncodedWindow encode(std::string_view dna, bool reverse) const override;
     std::string encoding_key() const override;
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -166,6 +167,17 @@ at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWin
         const auto last = std::ranges::find(group, group.back());
         if (after_batch) after_batch(std::distance(group.begin(), last) + 1);
     };
+    if (network.shares_passes()) {
+        std::mutex mutex;
+        model::for_each_pass(std::ssize(groups), true, [&](std::int64_t i) {
+            stop_if_asked();
+            const std::vector<std::size_t>& group = groups[static_cast<std::size_t>(i)];
+            model::HostCopy some(network.logits(windows, group).to(at::kFloat));
+            const std::lock_guard lock(mutex);
+            finish(group, some);
+        });
+        return logits;
+    }
     // Waits for a group's logits only after the next group was started on the device.
     std::optional<model::HostCopy> before;
     for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -132,6 +132,9 @@ public:
     /// Whether it reads complete records of any length. Other networks read a window of fixed length around
     /// the middle.
     virtual bool any_length() const { return reads_tokens(); }
+    /// Whether several threads may call logits(), and threads gain more by passes of their own than by
+    /// sharing one (for_each_pass): small networks on a CPU, in evaluation mode.
+    virtual bool shares_passes() const { return false; }
     /// A separate network with the same weights, on the same device; null if this kind does not support it.
     virtual std::shared_ptr<TaskNetwork> twin() const { return nullptr; }
     /// The bases of each token of a window; none if ids are bases.
@@ -165,9 +168,7 @@ public:
     virtual std::int64_t windows_at_once(std::int64_t batch_tokens) const {
         return std::max<std::int64_t>(1, batch_tokens / window_positions());
     }
-    /// Whether several threads may call logits(), and threads gain more by passes of their own than by
-    /// sharing one (for_each_pass): small networks on a CPU, in evaluation mode.
-    bool shares_passes() const {
+    bool shares_passes() const override {
         constexpr std::int64_t positions_of_small = 512;
         return device().is_cpu() && base_network() && window_positions() <= positions_of_small;
     }

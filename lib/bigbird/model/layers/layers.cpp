@@ -38,6 +38,14 @@ RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at
     return {angle.cos().to(device, at::kFloat), angle.sin().to(device, at::kFloat)};
 }
 
+RotaryTable KeptRotaryTable::at_least(std::int64_t positions, std::int64_t head_dim,
+                                      const at::Device& device) {
+    const std::lock_guard lock(mutex_);
+    if (!table_.cosine.defined() || table_.cosine.size(0) < positions)
+        table_ = rotary_table(positions, head_dim, device);
+    return table_;
+}
+
 at::Tensor rotate(const at::Tensor& x, const RotaryTable& table) {
     const std::int64_t half = x.size(3) / 2, positions = x.size(2);
     const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace bigbird::model {
@@ -26,6 +27,16 @@ struct RotaryTable {
 };
 RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device,
                          const RotaryForm& form = {});
+
+/// A table of the usual form that is made on first use, and again for more positions. Thread-safe.
+class KeptRotaryTable {
+public:
+    RotaryTable at_least(std::int64_t positions, std::int64_t head_dim, const at::Device& device);
+
+private:
+    std::mutex mutex_;
+    RotaryTable table_;
+};
 
 /// Rotates pair i, the features i and i + head_dim / 2, of each position. x: (batch, heads, positions,
 /// head_dim); the result has its type. Uses the table's first positions, or a table for these positions,
