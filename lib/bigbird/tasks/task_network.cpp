@@ -6,6 +6,8 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device/device.hpp"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -169,8 +171,11 @@ at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWin
     };
     if (network.shares_passes()) {
         std::mutex mutex;
-        model::for_each_pass(std::ssize(groups), true, [&](std::int64_t i) {
+        // At least as many as threads, so that a pass always runs on one: its sums are rounded by their number.
+        const auto passes = std::max<std::int64_t>(std::ssize(groups), at::get_num_threads());
+        model::for_each_pass(passes, true, [&](std::int64_t i) {
             stop_if_asked();
+            if (i >= std::ssize(groups)) return;
             const std::vector<std::size_t>& group = groups[static_cast<std::size_t>(i)];
             model::HostCopy some(network.logits(windows, group).to(at::kFloat));
             const std::lock_guard lock(mutex);
