@@ -37,20 +37,26 @@ std::size_t short_count(const BaseTokens& tokens, std::size_t most) {
     return count;
 }
 
+// The letters of the first tokens, two bits each, the first in the lowest.
+std::vector<std::uint32_t> spelt_letters(const BaseTokens& tokens, std::size_t count) {
+    std::vector<std::uint32_t> spelt(count);
+    for (std::size_t token = 0; token < count; ++token) {
+        const BaseTokens::Token& known = tokens[token];
+        spelt[token] = token < BaseTokens::letters
+                           ? static_cast<std::uint32_t>(token)
+                           : spelt[known.left] | spelt[known.right] << (2 * tokens[known.left].length);
+    }
+    return spelt;
+}
+
 // For texts of up to `most` letters, by length and letters: all tokens that can begin the encoding of the
 // text, with or without further letters after it; shorter ones first. A token can begin it in two cases: the
 // text is a prefix of the token; or the token is a prefix of the text, and is compatible with a token that
 // can begin the rest.
 std::vector<std::vector<std::vector<Number>>> candidate_sets(const BaseTokens& tokens, std::size_t count,
+                                                             std::span<const std::uint32_t> spelt,
                                                              const std::vector<bool>& apart,
                                                              std::size_t most) {
-    std::vector<std::size_t> spelt(count);  // two bits a letter
-    for (std::size_t token = 0; token < count; ++token) {
-        const BaseTokens::Token& known = tokens[token];
-        spelt[token] = token < BaseTokens::letters
-                           ? token
-                           : spelt[known.left] | spelt[known.right] << (2 * tokens[known.left].length);
-    }
     std::vector<Number> by_length(count);
     std::iota(by_length.begin(), by_length.end(), Number{0});
     std::ranges::stable_sort(by_length, {}, [&](Number token) { return tokens[token].length; });
@@ -152,9 +158,11 @@ void BaseTokens::index_pairs() {
 }
 
 PrefixTokens::PrefixTokens(const BaseTokens& tokens, std::size_t most)
-    : count_(short_count(tokens, most)), compatible_(compatible_pairs(tokens, count_)) {
-    static_assert(highest_count <= 1U << number_bits && longest <= 32);
-    const auto sets = candidate_sets(tokens, count_, compatible_, known_letters);
+    : count_(short_count(tokens, most)),
+      spelt_(spelt_letters(tokens, count_)),
+      compatible_(compatible_pairs(tokens, count_)) {
+    static_assert(highest_count <= 1U << number_bits && longest <= 16);
+    const auto sets = candidate_sets(tokens, count_, spelt_, compatible_, known_letters);
     const auto candidate = [&](Number token) {
         return static_cast<Candidate>(token | (tokens[token].length - 1) << number_bits);
     };
@@ -186,6 +194,16 @@ std::span<const PrefixTokens::Candidate> PrefixTokens::candidates_of(Candidate d
     return std::span(ambiguous_).subspan(lists_[list], lists_[list + 1] - lists_[list]);
 }
 
+// Whether the letters from `position` on are those of the candidate, whose first eight are known to be.
+bool PrefixTokens::spelt_at(const std::uint8_t* packed, std::size_t position, Candidate candidate) const {
+    const std::size_t length = length_of(candidate);
+    if (length <= known_letters) return true;
+    std::uint64_t letters = 0;
+    std::memcpy(&letters, packed + position / 4, sizeof letters);
+    const std::uint64_t differing = letters >> (2 * (position % 4)) ^ spelt_[number_of(candidate)];
+    return (differing & ((std::uint64_t{1} << (2 * length)) - 1)) == 0;
+}
+
 // Whether a sequence of compatible tokens leads from `position`, after the token `before`, to `limit`.
 bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit,
                            Number before) const {
@@ -194,11 +212,11 @@ bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std
         if (candidate >= ambiguous) {
             const auto candidates = candidates_of(candidate);
             return std::any_of(candidates.begin(), candidates.end(), [&](Candidate next) {
-                return apart(before, number_of(next)) &&
+                return apart(before, number_of(next)) && spelt_at(packed, position, next) &&
                        goes_on(packed, position + length_of(next), limit, number_of(next));
             });
         }
-        if (!apart(before, number_of(candidate))) return false;
+        if (!apart(before, number_of(candidate)) || !spelt_at(packed, position, candidate)) return false;
         before = number_of(candidate);
         position += length_of(candidate);
     }
@@ -217,7 +235,9 @@ PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::si
         std::size_t going_on = 0;
         for (const Candidate& candidate : candidates) {
             if ((going_on == 0 && &candidate == &candidates.back()) ||
-                goes_on(packed, position + length_of(candidate), position + horizon, number_of(candidate))) {
+                (spelt_at(packed, position, candidate) &&
+                 goes_on(packed, position + length_of(candidate), position + horizon,
+                         number_of(candidate)))) {
                 found = candidate;
                 ++going_on;
             }

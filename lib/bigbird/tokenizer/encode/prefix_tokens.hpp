@@ -98,6 +98,7 @@ private:
         Candidate *first = nullptr, *last = nullptr;
     };
     bool apart(Number left, Number right) const { return compatible_[left * count_ + right]; }
+    bool spelt_at(const std::uint8_t* packed, std::size_t position, Candidate candidate) const;
     void advance(const std::uint8_t* packed, std::size_t size, Part& part) const;
     std::size_t follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
                        std::vector<Number>::iterator& out) const;
@@ -109,6 +110,7 @@ private:
     std::span<const Candidate> candidates_of(Candidate doubt) const;
 
     std::size_t count_;
+    std::vector<std::uint32_t> spelt_;   // letters by token, two bits each, the first in the lowest
     std::vector<bool> compatible_;       // [left * count_ + right]
     std::vector<Candidate> candidates_;  // by the next eight letters
     std::vector<Candidate> ambiguous_;   // lists of candidates,

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -133,6 +134,29 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(!BaseTokens::of(ReachableTokens(rules_of("ACGT", merges))));
     merges.pop_back();
     DOCTEST_CHECK(BaseTokens::of(ReachableTokens(rules_of("ACGT", merges))).has_value());
+}
+
+DOCTEST_TEST_CASE(
+    "tokenizer/prefix_tokens: a text that begins as a long token does, and goes on otherwise, is cut on") {
+    const std::string longest = "GTCATGCATCGA";  // all of whose beginnings are tokens
+    std::vector<std::string> beginnings;
+    for (std::size_t size = 1; size < longest.size(); ++size)
+        beginnings.push_back(longest.substr(0, size));
+    const std::vector<std::string> last{"T", "C", "A", "T", "G", "C", "A", "T", "C", "G", "A"};
+    std::vector<Merge> merges;
+    for (std::size_t i = 0; i < last.size(); ++i)
+        merges.push_back({beginnings[i].c_str(), last[i].c_str(), static_cast<std::uint32_t>(i)});
+    const auto tokens = BaseTokens::of(ReachableTokens(rules_of("ACGT", merges)));
+    DOCTEST_REQUIRE(tokens.has_value());
+    bigbird::Rng rng(23);
+    std::string text;
+    for (int i = 0; i < 100; ++i)
+        text += random_text(rng, 5, "ACGT", 0.7) + longest.substr(0, 8) + "GG" + longest;
+    std::vector<std::uint8_t> packed(text.size() / 4 + 1 + PrefixTokens::padding);
+    for (std::size_t i = 0; i < text.size(); ++i)
+        packed[i / 4] |= static_cast<std::uint8_t>(std::string_view("ACGT").find(text[i]) << (2 * (i % 4)));
+    std::vector<BaseTokens::Number> cut;
+    DOCTEST_CHECK(PrefixTokens(*tokens).cut(packed.data(), text.size(), cut) + 64 > text.size());
 }
 
 DOCTEST_TEST_CASE("tokenizer/base_tokens: finds each pair that makes a token, and no other") {
