@@ -72,6 +72,7 @@ DOCTEST_TEST_CASE("train: profiles of cut sites on top of a model of the enzyme'
     DOCTEST_CHECK(evaluation["marginals"].size() == 5);
     DOCTEST_CHECK(std::ranges::count_if(evaluation["bias"],
                                         [](const Json& trial) { return trial.value("taken", false); }) == 1);
+    DOCTEST_CHECK(evaluation["bias"].back()["steps"] == 10);  // half of them, after the sweep
     const std::string page = read_file(at / "out/report.html");
     check_holds(page, {"<h2>Reads</h2>", "full height: ", "Mean profile of test peaks",
                        "<h2>Motifs that the model learned</h2>", "<h2>Test peaks</h2>",

@@ -157,14 +157,14 @@ std::string sweep_table(const Json& sweep) {
         "ends. "
         "It is to predict background, to know the enzyme's motifs, and no factor.</p>\n<table><tr>";
     for (const char* name :
-         {"threshold", "windows", "Pearson, background", "Pearson, peaks", "profile JSD, background",
+         {"threshold", "windows", "steps", "Pearson, background", "Pearson, peaks", "profile JSD, background",
           "enzyme's motifs, times uniform", "largest effect of a factor", "factor", ""})
         html += html_heading(name);
     html += "</tr>\n";
     for (const Json& trial : sweep) {
         html += "<tr>";
-        for (const char* key : {"threshold", "regions", "pearson_background", "pearson_peaks", "profile_jsd",
-                                "enzyme_marginal", "factor_effect"})
+        for (const char* key : {"threshold", "regions", "steps", "pearson_background", "pearson_peaks",
+                                "profile_jsd", "enzyme_marginal", "factor_effect"})
             html += html_cell(fmt::format("{:.3g}", trial.at(key).get<double>()));
         html += html_cell(trial.at("factor").get<std::string>(), true) +
                 html_cell(trial.value("taken", false) ? "taken" : "", true) + "</tr>\n";

@@ -50,7 +50,8 @@ constexpr const char *bias_folder = "bias", *sweep_file = "sweep.json", *regions
 constexpr std::array profile_parts{bias_folder,  run_folder,   evaluation_file,  page_file,
                                    regions_file, model_folder, model::card_file, record_file};
 constexpr std::string_view kmers_prefix = "kmers:";
-constexpr std::int64_t bias_share = 10;        // of the steps, for each threshold
+constexpr std::int64_t sweep_share = 10;       // of the steps, for each threshold
+constexpr std::int64_t bias_share = 2;         // for the one that the sweep takes
 constexpr std::size_t sweep_backgrounds = 64;  // for marginals
 /// Thresholds of background, in 1 % quantiles of the peaks' read ends; 0: all of it.
 constexpr std::array thresholds{0.3, 0.5, 0.8, 0.0};
@@ -179,11 +180,12 @@ public:
         double all = reading;
         if (trains_bias) {
             const double step =
-                profiles::seconds_per_step(bias_run(thresholds.size(), regions_, bias_steps()), *source_);
-            const double sweep = step * static_cast<double>(bias_steps() * std::ssize(thresholds));
+                profiles::seconds_per_step(bias_run("", regions_, bias_steps(bias_share)), *source_);
+            const std::int64_t each = bias_steps(sweep_share), last = bias_steps(bias_share);
+            const double sweep = step * static_cast<double>(each * std::ssize(thresholds) + last);
             lines.push_back(line_of("bias, at most", sweep,
-                                    fmt::format(": {} thresholds, each {} steps of {:.3g} s",
-                                                thresholds.size(), bias_steps(), step)));
+                                    fmt::format(": {} thresholds, each {} steps of {:.3g} s, and {} of one",
+                                                thresholds.size(), each, step, last)));
             bias = profiles::untrained_network("bias", bias_shape(), spec_.model.seed, 1);
             profiles::freeze(*bias);
             all += sweep;
@@ -328,7 +330,9 @@ private:
                        spec_.model.batch_size)
             .total_steps;
     }
-    std::int64_t bias_steps() const { return std::max<std::int64_t>(1, total_steps() / bias_share); }
+    std::int64_t bias_steps(std::int64_t share) const {
+        return std::max<std::int64_t>(1, total_steps() / share);
+    }
     ProfileShape bias_shape() const {
         constexpr std::int64_t narrower = 4, fewest = 32;  // chrombpnet's 128 of 512
         return profiles::shape_for({shape_.input, shape_.output}, std::max(fewest, shape_.filters / narrower),
@@ -371,7 +375,7 @@ private:
         return run;
     }
 
-    profiles::ProfileRun bias_run(std::size_t number, SplitRegions regions, std::int64_t steps) const {
+    profiles::ProfileRun bias_run(const std::string& name, SplitRegions regions, std::int64_t steps) const {
         profiles::ProfileRun run = run_of(steps);
         run.part = "bias";
         run.shape = bias_shape();
@@ -379,7 +383,8 @@ private:
             peaks.clear();
         run.background_per_epoch = std::ssize(regions.of(Split::train, false));
         run.regions = std::move(regions);
-        run.folder = folder_ / bias_folder / std::to_string(number);
+        run.jitter = jitter_;
+        run.folder = folder_ / bias_folder / name;
         return run;
     }
 
@@ -406,7 +411,8 @@ private:
         return bias;
     }
 
-    /// Trains a bias model below each threshold, or takes the results, and opens the best one.
+    /// Trains a bias model below each threshold and the best for longer, or takes the results, and opens the
+    /// best one.
     ProfileNet swept_bias() {
         const fs::path table = folder_ / bias_folder / sweep_file;
         if (!is_there(table)) sweep(table);
@@ -419,34 +425,41 @@ private:
         throw InputError("names no model that was taken", table);
     }
 
+    /// The regions with background below a threshold, but for validation at least some.
+    SplitRegions below(double threshold) const {
+        SplitRegions regions = regions_;
+        if (threshold == 0) return regions;
+        for (auto& background : regions.background)
+            background = quiet_regions(*source_, background, regions_.of(Split::train, true), threshold);
+        auto& validation = regions.background[static_cast<std::size_t>(Split::validation)];
+        if (validation.empty()) validation = regions_.of(Split::validation, false);
+        return regions;
+    }
+
     void sweep(const fs::path& table) {
         std::vector<profiles::BiasTrial> trials;
         Json rows = Json::array();
-        const auto& peaks = regions_.of(Split::train, true);
-        for (std::size_t i = 0; i < thresholds.size(); ++i) {
-            SplitRegions regions = regions_;
-            for (auto& background : regions.background)
-                if (thresholds[i] > 0) background = quiet_regions(*source_, background, peaks, thresholds[i]);
+        fs::create_directories(folder_ / bias_folder);
+        const auto try_below = [&](double threshold, std::int64_t steps) {
+            SplitRegions regions = below(threshold);
             const std::size_t count = regions.of(Split::train, false).size();
-            if (count < fewest_windows && thresholds[i] > 0) {
-                log_info("bias: {} below a threshold of {} are too few", counted(count, "window"),
-                         thresholds[i]);
-                continue;
+            if (count < fewest_windows && threshold > 0) {
+                log_info("bias: {} below a threshold of {} are too few", counted(count, "window"), threshold);
+                return;
             }
-            if (regions.of(Split::validation, false).empty())
-                regions.background[static_cast<std::size_t>(Split::validation)] =
-                    regions_.of(Split::validation, false);
-            const std::string name = std::to_string(i + 1);
-            const fs::path folder = folder_ / bias_folder / name;
-            fs::create_directories(folder.parent_path());
-            profiles::train_network(bias_run(i + 1, std::move(regions), bias_steps()), *source_);
-            trials.push_back(judged_trial(profiles::open_pair(folder / training::model_folder).main));
-            trials.back().factor = thresholds[i];
+            const std::string name = std::to_string(trials.size() + 1);
+            profiles::train_network(bias_run(name, std::move(regions), steps), *source_);
+            trials.push_back(judged_trial(
+                profiles::open_pair(folder_ / bias_folder / name / training::model_folder).main));
+            trials.back().factor = threshold;
             trials.back().regions = static_cast<std::int64_t>(count);
             rows.push_back(to_json(trials.back()));
-            rows.back()["folder"] = name;
-            log_trial(trials.back());
-        }
+            rows.back().update({{"folder", name}, {"steps", steps}});
+            log_trial(trials.back(), steps);
+        };
+        for (const double threshold : thresholds)
+            try_below(threshold, bias_steps(sweep_share));
+        try_below(trials[best_trial(trials)].factor, bias_steps(bias_share));
         const std::size_t best = best_trial(trials);
         rows[best]["taken"] = true;
         log_info("bias: threshold {} is taken{}", trials[best].factor,
@@ -464,12 +477,13 @@ private:
                            .dnase = is_dnase()});
     }
 
-    static void log_trial(const profiles::BiasTrial& trial) {
+    static void log_trial(const profiles::BiasTrial& trial, std::int64_t steps) {
         log_info(
-            "bias: threshold {}, {}: Pearson {:.3f} in background, {:.3f} in peaks; profile JSD {:.4f} "
+            "bias: threshold {}, {}, {}: Pearson {:.3f} in background, {:.3f} in peaks; profile JSD {:.4f} "
             "(uniform {:.4f}); enzyme's motifs {:.2f} times uniform; {} raises log counts by {:.3f}",
-            trial.factor, counted(trial.regions, "window"), trial.pearson_background, trial.pearson_peaks,
-            trial.profile_jsd, trial.profile_jsd_flat, trial.enzyme, trial.factor_name, trial.factor_effect);
+            trial.factor, counted(trial.regions, "window"), counted(steps, "step"), trial.pearson_background,
+            trial.pearson_peaks, trial.profile_jsd, trial.profile_jsd_flat, trial.enzyme, trial.factor_name,
+            trial.factor_effect);
     }
 
     bool is_dnase() const { return spec_.tracks.reading.assay == examples::Assay::dnase; }

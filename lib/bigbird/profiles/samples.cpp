@@ -28,8 +28,9 @@ void SampleOrder::begin_epoch(std::int64_t epoch) {
         samples_.push_back({peak, rng.between(-jitter_, jitter_), is_reverse()});
     std::vector<Region> background = background_;
     draw_to_front(background, static_cast<std::size_t>(drawn_), rng);
+    const auto shift = [&] { return peaks_.empty() ? rng.between(-jitter_, jitter_) : 0; };
     for (std::int64_t i = 0; i < drawn_; ++i)
-        samples_.push_back({background[static_cast<std::size_t>(i)], 0, is_reverse()});
+        samples_.push_back({background[static_cast<std::size_t>(i)], shift(), is_reverse()});
     shuffle(samples_, rng);
     epoch_ = epoch;
 }

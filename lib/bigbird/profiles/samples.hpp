@@ -21,8 +21,8 @@ struct Sample {
 };
 
 /// An endless order of samples, the same for the same seed. An epoch has each peak once, shifted at random,
-/// and background drawn anew, unshifted, all in random order, half of them reverse-complemented. Not
-/// thread-safe.
+/// and background drawn anew, unshifted unless there are no peaks, all in random order, half of them
+/// reverse-complemented. Not thread-safe.
 class SampleOrder {
 public:
     SampleOrder(std::vector<Region> peaks, std::vector<Region> background, std::int64_t background_per_epoch,

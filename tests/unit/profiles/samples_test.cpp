@@ -40,6 +40,17 @@ DOCTEST_TEST_CASE("an epoch has each peak once, shifted, and some background, un
     DOCTEST_CHECK(shifted > 20);
 }
 
+DOCTEST_TEST_CASE("background by itself is shifted") {
+    SampleOrder order({}, regions_from(1000, 30), 30, 5, 7);
+    int shifted = 0;
+    for (std::int64_t i = 0; i < 30; ++i) {
+        const std::int64_t shift = order.at(i).shift;
+        DOCTEST_CHECK(std::abs(shift) <= 5);
+        shifted += shift != 0 ? 1 : 0;
+    }
+    DOCTEST_CHECK(shifted > 20);
+}
+
 DOCTEST_TEST_CASE("a sample follows from its number and the seed") {
     SampleOrder forwards(regions_from(0, 20), regions_from(1000, 20), 5, 9, 3),
         backwards(regions_from(0, 20), regions_from(1000, 20), 5, 9, 3);
