@@ -165,7 +165,9 @@ std::string sweep_table(const Json& sweep) {
         html += "<tr>";
         for (const char* key : {"threshold", "regions", "steps", "pearson_background", "pearson_peaks",
                                 "profile_jsd", "enzyme_marginal", "factor_effect"})
-            html += html_cell(fmt::format("{:.3g}", trial.at(key).get<double>()));
+            html += html_cell(trial.at(key).is_number_integer()
+                                  ? trial.at(key).dump()
+                                  : fmt::format("{:.3g}", trial.at(key).get<double>()));
         html += html_cell(trial.at("factor").get<std::string>(), true) +
                 html_cell(trial.value("taken", false) ? "taken" : "", true) + "</tr>\n";
     }
