@@ -87,8 +87,8 @@ std::size_t rows_in(const std::string& table) {
 DOCTEST_TEST_CASE("encoders: info, embed and evaluate-mlm take a published folder") {
     const EncoderFolder folder;
     const auto info = works({"info", folder / "model"});
-    check_holds(info.out,
-                {"form               ESM, as its weights show", "positions          32", "vocab.txt"});
+    check_holds(info.out, {"form               ESM, as its weights show", "positions          32",
+                           "vocab.txt", "k-mers of a vocabulary, cut from the left"});
     for (const char* pooling : {"mean", "mean-special", "cls"}) {
         succeeded(folder.run(std::string("embed --model @model --sequences @rows.fa --output @") + pooling +
                              ".tsv --pooling " + pooling));
@@ -124,6 +124,7 @@ DOCTEST_TEST_CASE("encoders: fine-tuned whole, by adapters and as a probe, the m
     succeeded(folder.run(finetune + "@lora --steps 2 --batch-size 4 --lora 2 --lora-dropout 0.1"));
     succeeded(folder.run(finetune + "@probe --architecture probe"));
     succeeded(folder.run(finetune + "@geneb --architecture probe --probe geneb"));
+    DOCTEST_CHECK_FALSE(holds(folder.run(finetune + "@silent --steps 1").err, "motifs of the training rows"));
     for (const char* run : {"full", "lora", "probe", "geneb"}) {
         DOCTEST_CAPTURE(run);
         succeeded(folder.run(std::string("predict --model @") + run + " --sequences @rows.fa --output @" +

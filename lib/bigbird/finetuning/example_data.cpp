@@ -331,7 +331,7 @@ std::vector<double> ExampleData::rates() const {
 
 void ExampleData::start(TaskNetwork& network, const Target& target, bool speaks) const {
     if (at_base_rates_) start_at(rates(), network, target);
-    if (sequence_.motifs == 0) return;
+    if (sequence_.motifs == 0 || network.reads_tokens()) return;
     const motifs::MotifSet planted = plant_motifs(network, examples_, sequence_.motifs, spec_.seed, threads_);
     if (!speaks) return;
     log_info("{} of the first filters begin as motifs of the training rows", planted.motifs.size());

@@ -12,6 +12,7 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/training/device/autocast.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -201,6 +202,7 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
     loop.ranks = std::make_shared<training::Ranks>(rank, device);
     const Job job{device, parse_compute_options(spec.dtype, device), spec.batch_tokens, threads};
     loop.compute = job.computing.type;
+    if (spec.lora.rank > 0 && device.is_cpu()) training::keep_little_memory();
     auto [network, data] = plan.make(job);
     TrainTask task(network, std::move(data), plan.info, spec, plan.averaging, threads, loop.ranks);
     if (rank.is_first()) task.data().say(*network, loop.learning_rate.total_steps, spec.batch_size);

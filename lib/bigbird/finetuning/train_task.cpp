@@ -31,6 +31,17 @@ void read_adapters(const torch::nn::Module& module, const fs::path& file) {
     }
 }
 
+/// Padded ids that go through a network at once. With adapters on a CPU they are few: activations are most of
+/// what such training needs beside the weights.
+std::int64_t tokens_at_once(const TaskNetwork& network, const ClassifierSpec& spec) {
+    constexpr std::int64_t values = 256 * 768;  // of base size, 256 ids
+    const auto module = network.module();
+    const auto* const adapted = dynamic_cast<const model::SequenceClassifierImpl*>(module.get());
+    if (spec.lora.rank == 0 || spec.batch_tokens > 0 || !network.device().is_cpu() || adapted == nullptr)
+        return batch_tokens_on(network.device(), spec.batch_tokens, true);
+    return std::max<std::int64_t>(1, values / adapted->config().hidden_size);
+}
+
 }  // namespace
 
 Wanted TrainingData::wanted(const Batch& batch, std::span<const std::size_t> group, std::int64_t) const {
@@ -71,7 +82,7 @@ TrainTask::TrainTask(std::shared_ptr<TaskNetwork> network, std::unique_ptr<Train
       target_(data_->target(network_->device())),
       info_(std::move(info)),
       batch_size_(spec.batch_size),
-      batch_tokens_(batch_tokens_on(network_->device(), spec.batch_tokens, true)),
+      batch_tokens_(tokens_at_once(*network_, spec)),
       seed_(spec.seed),
       calibrates_(spec.calibrates),
       lora_(spec.lora),

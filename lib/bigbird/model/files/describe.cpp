@@ -113,6 +113,9 @@ Json describe_all_weights(const fs::path& directory) {
 std::string type_of(const tokenizer::DnaTokenizer& tokenizer) {
     if (const std::optional<int> k = tokenizer::kmer_length(tokenizer))
         return *k == 1 ? "single bases" : "k-mers of " + std::to_string(*k) + " letters that do not overlap";
+    if (tokenizer.file_name() == std::string("vocab.txt"))
+        return tokenizer.special_ids().sep < 0 ? "k-mers of a vocabulary, cut from the left (vocab.txt)"
+                                               : "k-mers of a vocabulary that overlap (vocab.txt)";
     const bool own = tokenizer.file_name() == std::string("tokenizer.model");
     return std::string("byte-pair encoding of A C G T N (") +
            (own ? "SentencePiece model)" : "tokenizer.json)");

@@ -4,6 +4,7 @@
 #include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/check.hpp"
+#include "bigbird/model/layers/adapted_linear.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 #include "bigbird/model/layers/own_gradient.hpp"
 
@@ -191,13 +192,15 @@ at::Tensor LinearImpl::merged_weight() const {
 }
 
 at::Tensor LinearImpl::forward(const at::Tensor& x) const {
-    const at::Tensor y = linear(x, weight, bias);
-    if (!is_adapted()) return y;
+    if (!is_adapted()) return linear(x, weight, bias);
+    Adapter adapter{lora_a, lora_b, lora_.scale()};
     const DropoutKey* const key = LoraDropout::current();
-    const bool drops = is_training() && lora_.dropout > 0 && key != nullptr;
-    const at::Tensor in = drops ? dropout(x, lora_.dropout, *key, {DropoutSite::Place::adapter, site_}) : x;
-    const at::Tensor none;
-    return y + linear(linear(in, lora_a, none), lora_b, none) * lora_.scale();
+    if (is_training() && lora_.dropout > 0 && key != nullptr)
+        adapter.drop = [key = *key, probability = lora_.dropout, site = site_](const at::Tensor& in) {
+            return dropout(in, probability, key, {DropoutSite::Place::adapter, site});
+        };
+    return has_adapted_linear(x) ? adapted_linear(x, weight, bias, adapter)
+                                 : plain_adapted_linear(x, weight, bias, adapter);
 }
 
 at::Tensor LinearImpl::forward_and_activate(const at::Tensor& x, const std::string& activation) const {

@@ -73,6 +73,19 @@ at::Tensor by_sample(const at::Tensor& x, const at::Tensor& other, const Compute
     return at::cat(samples);
 }
 
+/// A matrix in memory column by column, in this thread's buffer, which the next call overwrites. For such a
+/// weight, oneDNN uses another algorithm, which needs a copy: it adds long sums in parts, and caches a tenth
+/// of the memory for each new number of rows. One buffer for all copies leaves no gaps among what is kept for
+/// the backward pass.
+at::Tensor copied_by_columns(const at::Tensor& matrix) {
+    const at::Tensor columns = matrix.t();
+    if (columns.is_contiguous()) return matrix;
+    thread_local at::Tensor buffer;
+    if (!buffer.defined() || buffer.numel() < matrix.numel())
+        buffer = at::empty({matrix.numel()}, matrix.options());
+    return buffer.narrow(0, 0, matrix.numel()).view(columns.sizes()).copy_(columns).t();
+}
+
 /// dy^T x, (out, in), of rows (n, out) and (n, in). oneDNN needs one of them transposed; it is the narrower
 /// one.
 at::Tensor weight_gradient(const at::Tensor& dy, const at::Tensor& x) {
@@ -103,9 +116,7 @@ bool has_fast_onednn_training(const at::Tensor& x) {
 at::Tensor onednn_trained_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
     BIGBIRD_EXPECTS(has_onednn_training(x), "oneDNN cannot take this");
     const at::Tensor in = x.detach().contiguous(), by = weight.detach();
-    // For a transposed weight, oneDNN uses another algorithm, which needs a copy: it adds long sums in parts,
-    // and caches a tenth of the memory for each new number of rows.
-    const at::Tensor y = product(in, by.t().contiguous().t(), bias.defined() ? bias.detach() : bias);
+    const at::Tensor y = product(in, copied_by_columns(by), bias.defined() ? bias.detach() : bias);
     if (!at::GradMode::is_enabled()) return y;
     set_gradient({y}, {x, weight, bias},
                  [=, has_bias = bias.defined() && bias.requires_grad()](const Tensors& gradients) {
