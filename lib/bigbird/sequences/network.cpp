@@ -172,10 +172,9 @@ at::Tensor NetworkImpl::encode(at::Tensor x, const Extent& extent, const model::
     if (places_.defined()) x = at_places(x, extent);
     const auto normed = [&](const at::Tensor& y) { return norm_->forward(y); };
     if (layers_.empty()) return bins::jointly(x, normed);
-    bins::Pass pass{
-        .mask = extent.mask,
-        .rotary = rotary_.at_least(extent.positions, config_.hidden / config_.heads, x.device()),
-        .key = key};
+    bins::Pass pass{.mask = extent.mask,
+                    .rotary = rotary_.at_least(extent.positions, config_.hidden / config_.heads, x.device()),
+                    .key = key};
     if (!config_.attends_fully(extent.positions)) {
         pass.blocks = static_cast<int>(extent.positions / attention::PatternSpec().block_size);
         if (!pass.mask.defined())

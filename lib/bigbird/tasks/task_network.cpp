@@ -171,7 +171,8 @@ at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWin
     };
     if (network.shares_passes()) {
         std::mutex mutex;
-        // At least as many as threads, so that a pass always runs on one: its sums are rounded by their number.
+        // At least as many as threads, so that a pass always runs on one: its sums are rounded by their
+        // number.
         const auto passes = std::max<std::int64_t>(std::ssize(groups), at::get_num_threads());
         model::for_each_pass(passes, true, [&](std::int64_t i) {
             stop_if_asked();

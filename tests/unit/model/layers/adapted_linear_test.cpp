@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/layers/adapted_linear.hpp"
+
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/model/layers/adapted_linear.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 
 #include <ATen/ATen.h>
@@ -43,8 +44,8 @@ std::vector<at::Tensor> adapted_gradients(const AdaptedCase& given, at::ScalarTy
 }  // namespace
 
 DOCTEST_TEST_CASE("adapted_linear: results and gradients are those of three layers in fp64") {
-    for (const AdaptedCase& given : {AdaptedCase{}, AdaptedCase{.with_bias = false}, AdaptedCase{.drops = true},
-                                     AdaptedCase{.of_x = false}}) {
+    for (const AdaptedCase& given : {AdaptedCase{}, AdaptedCase{.with_bias = false},
+                                     AdaptedCase{.drops = true}, AdaptedCase{.of_x = false}}) {
         DOCTEST_CAPTURE(given.with_bias);
         DOCTEST_CAPTURE(given.drops);
         DOCTEST_CAPTURE(given.of_x);
