@@ -24,6 +24,8 @@ using tasks::FinetuneSpec;
 
 namespace {
 
+constexpr double rate_of_adapters = 5e-4;  // of LoRA, whose B begins at 0
+
 /// The default of a setting: "bin models, sequence models: cosine; tokens, others: linear".
 template <typename Text>
 std::string by_model(const Text& text) {
@@ -95,9 +97,10 @@ void show_training_defaults(CLI::App& command) {
     show("--learning-rate",
          fmt::format(
              "bin models: {}, of coverage {}; sequence models: {}; tokens: 0.128 over the hidden size, "
-             "1e-3 for tiny; others: {}",
+             "1e-3 for tiny; others: {}; with --lora at least {}",
              bins.learning_rate.peak, coverage.learning_rate.peak,
-             tasks::sequence_model_spec().learning_rate.peak, FinetuneSpec().learning_rate.peak));
+             tasks::sequence_model_spec().learning_rate.peak, FinetuneSpec().learning_rate.peak,
+             rate_of_adapters));
     show("--schedule", by_model([](const FinetuneSpec& spec) {
              return word_of(training::decays, spec.learning_rate.decay);
          }));
@@ -457,7 +460,6 @@ void finish_finetune(CLI::App& command, FinetuneOptions& options) {
     const std::string kind = kind_of(manifest, spec.task);
     refuse_idle_options(command, spec, kind);
     FinetuneSpec usual = usual_training(spec, kind);
-    constexpr double rate_of_adapters = 5e-4;  // B begins at 0
     if (spec.lora.rank > 0) usual.learning_rate.peak = std::max(usual.learning_rate.peak, rate_of_adapters);
     set_training_defaults(command, spec, usual);
     if (bases) settle_weights_of_labels(command, spec);
