@@ -135,6 +135,7 @@ class Bert(nn.Module):
         if self.alibi:
             index = torch.arange(x.shape[1])
             bias = bias - torch.tensor(slopes(self.config["num_attention_heads"])).double()[:, None, None] * (index[:, None] - index).abs()
+        bias = bias.to(x.dtype)
         states = [x]
         for layer in self.bert.encoder.layer:
             attention = layer.attention
