@@ -78,7 +78,7 @@ std::size_t rows_in(const std::string& table) {
     std::istringstream lines(table);
     std::size_t count = 0;
     for (std::string line; std::getline(lines, line);)
-        count += line.starts_with('#') ? 0 : 1;
+        count += line.starts_with('#') ? 0U : 1U;
     return count;
 }
 
@@ -137,6 +137,11 @@ DOCTEST_TEST_CASE("encoders: fine-tuned whole, by adapters and as a probe, the m
     DOCTEST_CHECK(metrics_of(folder / "probe").back().at("eval_auroc").get<double>() > 0.9);
     // The adapter's folder is a model, too.
     succeeded(folder.run("embed --model @lora/model/adapter --sequences @rows.fa --output @adapted.tsv"));
+    DOCTEST_CHECK(
+        Json::parse(succeeded(run_program({"info", folder / "lora/model/adapter", "--json"})).out) ==
+        adapter);
+    check_said(folder.run("predict --model @lora/model/adapter --sequences @rows.fa --output @none.tsv"), 3,
+               "give its run or the run's model/");
     DOCTEST_CHECK(rows_in(folder.read("adapted.tsv")) == 41);
     check_said(folder.run(finetune + "@none --lora-alpha 3"), 2,
                "--lora-alpha and --lora-dropout need --lora RANK");

@@ -197,7 +197,7 @@ DOCTEST_TEST_CASE(
     const std::vector<std::pair<int, char>> bases{{17000000, 'C'}, {17000300, 'C'}, {17012800, 'T'},
                                                   {17025600, 'A'}, {17038400, 'G'}, {17038500, 'C'}};
     for (const auto& [at, base] : bases)
-        for (const std::string alt : {std::string(base == 'C' ? "G" : "C"), base + std::string("GA")})
+        for (const std::string& alt : {std::string(base == 'C' ? "G" : "C"), base + std::string("GA")})
             vcf += "22\t" + std::to_string(at) + "\t.\t" + base + "\t" + alt + "\t.\t.\t.\n";
     write_file(folder / "v.vcf", vcf);
     const auto run = [&](const std::string& threads) {

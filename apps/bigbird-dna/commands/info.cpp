@@ -92,6 +92,8 @@ bool is_network_file(const fs::path& path) {
 
 /// The description of a model folder, with what its numbers mean if a published network was converted to it.
 Json describe_folder(const fs::path& folder) {
+    const fs::path adapter = folder / "adapter_config.json";
+    if (is_there(adapter) && !is_there(folder / "config.json")) return read_json(adapter);
     Json description = model::describe(folder);
     const Json task = is_there(folder / "config.json") ? tasks::task_description(folder) : Json();
     if (!task.is_object() || task.value("architecture", Json()) != networks::profile_architecture)

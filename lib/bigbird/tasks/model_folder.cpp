@@ -201,7 +201,11 @@ void refuse_profiles(const fs::path& model, const std::string& command) {
 }
 
 TaskInfo parse_task_info(const Json& json, const fs::path& where) {
-    if (!json.is_object()) throw InputError("is no model for a task: finetune makes one", where);
+    if (!json.is_object())
+        throw InputError(is_there(where) ? "is no model for a task: finetune makes one"
+                                         : "is not there: an adapter has no labels; give its run or the "
+                                           "run's model/, whose weights hold the adapter",
+                         where);
     const std::string damaged = "the task's description, bigbird_dna.task_model, is damaged: ";
     try {
         require_format(json, where);
