@@ -20,9 +20,9 @@ constexpr const char* by_config_or_model = "by --config; with --model, as it was
 void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
     add_value(command, "--documents", "DIR|FILE", corpora.documents,
               "Token shards of tokenize, the fastest input, or documents of build-documents, text or "
-              "coordinates; without, documents are drawn from --reference");
+              "coordinates; if not given, documents are drawn from --reference");
     add_reference_option(command, corpora.references, false)
-        ->description("Genome of the documents' coordinates, or that documents are drawn from");
+        ->description("Genome that documents are drawn from, or that their coordinates refer to");
     add_input_options(command, corpora.input,
                       "Tokenizer of train-tokenizer (token shards and --model contain one)");
     add_region_options(command, corpora.drawing);

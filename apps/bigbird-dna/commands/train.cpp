@@ -106,7 +106,7 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
     add_value(command, "-o,--output", "DIR", spec.output,
               "Output folder: model/, report.html, README.md, evaluation.json, and intermediate files");
     add_value(command, "--known-motifs", "FILE", spec.known_motifs,
-              "Motifs in MEME's minimal format or JASPAR's, to name those that the model learned (report)")
+              "Known motifs, in MEME's minimal format or JASPAR's, to name the learned motifs in the report")
         ->excludes(option_of(command, "--tss"));
     command.add_flag(force_option, spec.force);
     add_max_hours_option(command, spec.model.run.max_hours);
