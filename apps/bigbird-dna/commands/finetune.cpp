@@ -71,9 +71,9 @@ void add_finetune_inputs(CLI::App& command, FinetuneOptions& options) {
         ->default_str(
             "chromatin: bigbird-bins; sequences: bigbird-sequence; with --model, and for promoter: bigbird");
     add_value(command, "--window", "A:B|BP", options.window,
-              "A:B: part of the examples' windows to read, relative to the bin's middle, the TSS or the "
-              "middle of a sequence. BP, for bin models and tokens: number of bases that the network reads "
-              "at once")
+              "Part of the examples' windows to read: A:B, relative to the bin's middle, the TSS or the "
+              "middle of a sequence. For bin models and tokens: BP, the number of bases that the network "
+              "reads at once")
         ->default_str(
             "all; baselines: as published; bin models: by --config or --model; tokens: as many as "
             "--model can read");
@@ -171,14 +171,14 @@ void add_bases_options(CLI::App& command, FinetuneOptions& options) {
     const HelpGroup in_group(command, group);
     FinetuneSpec& spec = options.spec;
     add_value(command, "--config", "PRESET|FILE", options.config,
-              "bigbird-bins: tiny, small, base or large, or a JSON file that describes the network; "
-              "bigbird-sequence: a JSON file of network sizes that differ from the defaults")
+              "Size of the network. bigbird-bins: tiny, small, base or large, or a JSON file; "
+              "bigbird-sequence: a JSON file of sizes that differ from the defaults")
         ->default_str("bigbird-bins: tiny");
     add_choice_option(
         command, "--loss", options.loss, {"poisson", "poisson-multinomial", "log-squared", "squared"},
-        "Coverage: poisson for each bin; poisson-multinomial for the profile of a window and its total; "
-        "log-squared, the squared error of ln(1 + coverage). Numbers of sequences: squared, or poisson for "
-        "counts")
+        "Training loss. Coverage: poisson for each bin; poisson-multinomial for the profile of a window and "
+        "its total; log-squared, the squared error of ln(1 + coverage). Numbers of sequences: squared, or "
+        "poisson for counts")
         ->default_str("coverage: poisson-multinomial; numbers: squared");
     add_value(
         command, "--teacher", "NPY", spec.bins.teacher,
