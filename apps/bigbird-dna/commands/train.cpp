@@ -207,8 +207,8 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     add_sequence_options(command, spec);
     add_hold_out_options(
         command, spec.validation, spec.test,
-        "default: contigs with about a tenth of the bins, or a stretch, or blocks that hold peaks. "
-        "With --table: a table, or a split by --split-by [similarity:0.8,0.1,0.1]");
+        "default: about a tenth of the bins. With --table: a table, or a split by --split-by "
+        "[similarity:0.8,0.1,0.1]");
     add_folds_option(command, spec);
     add_training_options(command, spec);
     add_folder_options(command, spec);

@@ -181,8 +181,8 @@ void add_hold_out_options(CLI::App& command, std::vector<std::string>& validatio
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
         add_value(command, name, "REGION", values,
                   what +
-                      ": contigs, regions (22:21000001-22000000), BED files, or FILE:FOLD, the rows of "
-                      "FILE named FOLD; " +
+                      ": contigs, regions (22:21000001-22000000), BED files or FILE:FOLD (FILE's rows named "
+                      "FOLD); " +
                       by)
             ->group("Hold-out");
     };
