@@ -157,8 +157,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     const auto [command, spec] = program.add<PretrainSpec>(
         "pretrain", "A genome without labels",
         "Pretrain BigBird on a genome or on documents.\nTrains by masked tokens and next-sentence "
-        "prediction. "
-        "The same command, given again, resumes a stopped run from its newest checkpoint.",
+        "prediction. The same command, given again, resumes a stopped run from its newest checkpoint.",
         "--documents --reference --tokenizer --model --config --steps --epochs --batch-size --output "
         "--resume --max-hours --hold-out --evaluate-documents --device --processes --dry-run",
         {{"Two minutes of training on two cores; the same command resumes a stopped run",
