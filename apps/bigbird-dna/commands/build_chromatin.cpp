@@ -107,8 +107,8 @@ void setup_build_chromatin(Program& program) {
         ->needs(peaks);
     add_negatives_option(
         command, of_bins.negatives,
-        "Number of drawn bins without a label, per bin with one; gc:RATIO: drawn for each split "
-        "by the GC of their windows, outside peaks. Implies --bins any")
+        "Keep only bins with a label, and per such bin RATIO random bins without one. gc:RATIO: bins "
+        "outside peaks whose windows have the same GC")
         ->needs(peaks);
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))

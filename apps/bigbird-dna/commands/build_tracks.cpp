@@ -40,7 +40,7 @@ void setup_build_tracks(Program& program) {
     add_value(command, "--window", "BP", tracks.peak_window, "Bases around a summit", CLI::PositiveNumber)
         ->needs(peaks);
     add_negatives_option(command, tracks.negatives,
-                         "gc:RATIO: also keep RATIO windows without a peak, of the same GC, per peak")
+                         "Also keep windows without a peak, with the same GC: gc:RATIO keeps RATIO per peak")
         ->needs(peaks);
     add_seed_option(command, tracks.seed);
     add_bin_region_options(command, tracks.include, tracks.exclude);

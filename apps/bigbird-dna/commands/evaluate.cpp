@@ -37,7 +37,7 @@ void add_evaluate_inputs(CLI::App& command, EvaluateOptions& options) {
     add_value(
         command, "--scores", "[NAME=]FILE", options.scores,
         "Scores of predict (.tsv, .csv, .h5), - for standard input; several NAME=FILE are compared with "
-        "the first (of tokens, one file)")
+        "the first (tokens: only one file)")
         ->required();
     add_value(command, "--examples", "DIR", request.examples, "Example folder with the labels");
     add_value(command, "--labels", "BED", options.labels,
@@ -52,9 +52,9 @@ void add_evaluate_inputs(CLI::App& command, EvaluateOptions& options) {
               "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
     add_value(
         command, "--threshold", "SCORE|auto|f1|mcc", options.threshold,
-        "Score from which a row is called a promoter, the second of two classes, or positive for a label. "
-        "For promoters also f1 or mcc, to optimize it on scored validation rows, or auto: f1 if "
-        "validation rows are scored, else 0.5")
+        "Lowest score of a row that counts as positive: a promoter, the second of two classes, or a label. "
+        "For promoters, f1 and mcc choose the score that is best on scored validation rows; auto: f1 if "
+        "there are such rows, else 0.5")
         ->default_str("promoter: auto; sequences: the most probable class, 0.5 for labels");
     add_seed_option(command, request.options.seed);
     add_own_threads_option(command, request.options.threads);
@@ -63,10 +63,9 @@ void add_evaluate_inputs(CLI::App& command, EvaluateOptions& options) {
 void add_outputs(CLI::App& command, EvaluateOptions& options) {
     {
         const HelpGroup in_group(command, "Output");
-        add_value(
-            command, "-o,--output", "PATH", options.outputs,
-            "Report: .tsv, .csv, .html (a web page, but for tokens), else JSON, by the name's ending; - for "
-            "standard output. Several outputs can be given")
+        add_value(command, "-o,--output", "PATH", options.outputs,
+                  "Report: .tsv, .csv, .html (not for tokens), else JSON, by the name's ending; - for "
+                  "standard output. Several outputs can be given")
             ->required();
         add_force_option(command, options.overwrite);
         add_value(command, "--model-card", "DIR", options.model_card,

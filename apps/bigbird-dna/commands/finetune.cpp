@@ -71,12 +71,12 @@ void add_finetune_inputs(CLI::App& command, FinetuneOptions& options) {
         ->default_str(
             "chromatin: bigbird-bins; sequences: bigbird-sequence; with --model, and for promoter: bigbird");
     add_value(command, "--window", "A:B|BP", options.window,
-              "Part of the examples' windows that the model reads, relative to the bin's middle, the TSS or "
-              "the middle of a sequence; bin models and tokens: number of bases that the network reads at "
-              "once")
+              "Part of the examples' windows to read: A:B, relative to the bin's middle, the TSS or the "
+              "middle of a sequence. For bin models and tokens: BP, the number of bases that the network "
+              "reads at once")
         ->default_str(
-            "a baseline's published window, else all; bin models: by --config or --model; tokens: "
-            "as many as --model can read");
+            "all; baselines: as published; bin models: by --config or --model; tokens: as many as "
+            "--model can read");
     add_hold_out_options(command, spec.tokens.validation, spec.tokens.test,
                          "their bases are not used for training");
 }
@@ -128,9 +128,9 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
         spec.positive_weight = text == "balanced" ? std::nullopt : std::optional(std::stod(text));
     };
     add_parsed(command, "--positive-weight", "WEIGHT|balanced", set_weight,
-               "Loss weight of positives. balanced: negatives/positives per label, at most 100; of tokens: "
-               "inverse label frequency, which turns calibration off, since it would undo the weights",
-               "1; of chromatin without a bin model 8")
+               "Loss weight of positives. balanced: negatives/positives per label, at most 100; for tokens, "
+               "inverse label frequency, without calibration, which would undo the weights",
+               "1; chromatin without a bin model: 8")
         ->check([](const std::string& text) {
             const bool fits = text == "balanced" || CLI::PositiveNumber(text).empty();
             return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
@@ -171,24 +171,23 @@ void add_bases_options(CLI::App& command, FinetuneOptions& options) {
     const HelpGroup in_group(command, group);
     FinetuneSpec& spec = options.spec;
     add_value(command, "--config", "PRESET|FILE", options.config,
-              "bigbird-bins: its size, tiny, small, base or large, or a JSON file that describes it; "
-              "bigbird-sequence: a JSON file of network sizes that differ from the defaults")
+              "Size of the network. bigbird-bins: tiny, small, base or large, or a JSON file; "
+              "bigbird-sequence: a JSON file of sizes that differ from the defaults")
         ->default_str("bigbird-bins: tiny");
     add_choice_option(
         command, "--loss", options.loss, {"poisson", "poisson-multinomial", "log-squared", "squared"},
-        "For coverage (chromatin): poisson, the coverage of each bin; poisson-multinomial, the profile "
-        "within "
-        "a window, and its total; log-squared, the squared error of ln(1 + coverage). For numbers "
-        "(sequences): squared, or poisson for counts")
+        "Training loss. Coverage: poisson for each bin; poisson-multinomial for the profile of a window and "
+        "its total; log-squared, the squared error of ln(1 + coverage). Numbers of sequences: squared, or "
+        "poisson for counts")
         ->default_str("coverage: poisson-multinomial; numbers: squared");
     add_value(
         command, "--teacher", "NPY", spec.bins.teacher,
-        "Probabilities of the train rows by other models (predict --split train --output FILE.npy); the "
-        "network learns from the labels and from these");
+        "Scores of other models for the train rows (predict --split train --output FILE.npy), to learn from "
+        "in addition to the labels");
     add_value(command, "--motifs", "N", options.motifs,
-              "Maximum number of first-layer filters initialized with motifs from the training rows; in "
-              "bigbird-bins, each label's best motif also feeds its score directly (0 means random "
-              "initialization)",
+              "Maximum number of first-layer filters to initialize with motifs from the training rows (0 "
+              "means random initialization). In bigbird-bins, a label's best motif also feeds its score "
+              "directly",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
         ->default_str("chromatin: 48; sequences: 32");
     add_sequence_model_options(command, spec.sequence, group);

@@ -16,18 +16,14 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
           "--output exact.safetensors"}},
         std::move(run));
     command.footer(
-        "Input: a safetensors file with input_ids (batch, length) and, optionally, attention_mask (1: "
-        "real),\n"
-        "token_type_ids and, for a Longformer, global_attention_mask (1: global). Input of a\n"
-        "BigBirdForMultipleChoice has the shape (batch, choices, length). A BigBirdForQuestionAnswering "
-        "also\n"
-        "takes question_lengths (batch, 1).\n"
-        "Output: hidden_states.0 (embeddings) to hidden_states.N, and the results of the model's head, named "
-        "as\n"
-        "in transformers: logits; prediction_logits and seq_relationship_logits; start_logits and\n"
-        "end_logits; or pooler_output of a bare BigBirdModel. Logits of a BigBirdForMaskedLM are also\n"
-        "written as prediction_logits. As in transformers, the length of the tensor, including padding,\n"
-        "decides between full and sparse attention. No tokenizer is needed.");
+        "Input: a safetensors file with input_ids (batch, length). Optional: attention_mask (1: a real\n"
+        "token), token_type_ids and, for a Longformer, global_attention_mask (1: global). Tensors for a\n"
+        "BigBirdForMultipleChoice have the shape (batch, choices, length). A BigBirdForQuestionAnswering\n"
+        "also reads question_lengths (batch, 1).\n"
+        "Output: hidden_states.0 (the embeddings) to hidden_states.N, and the results of the model's\n"
+        "head. They have the names of transformers, such as logits, start_logits or pooler_output. A\n"
+        "BigBirdForMaskedLM also writes its logits as prediction_logits. As in transformers, short inputs\n"
+        "get full attention; the length includes padding. No tokenizer is needed.");
     add_model_option(command, options.model);
     add_value(command, "--input", "FILE", options.input, "Token ids in a safetensors file")->required();
     add_output_options(command, options.output, "Hidden states and logits, a safetensors file");

@@ -65,7 +65,7 @@ int run_completion(const CompletionOptions& options) {
 
 void setup_completion(Program& program) {
     const auto [command, options] = program.add<CompletionOptions>(
-        "completion", rare_group, "Print a script with which a shell completes command lines", "",
+        "completion", rare_group, "Print a script for completion of command lines in a shell", "",
         {{"Completion script for bash", "bash"},
          {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath", "zsh"}},
         run_completion);

@@ -130,7 +130,7 @@ void setup_motifs_scan(Program& program) {
     add_reference_option(command, options.spec.references);
     add_regions_option(
         command, "--regions", options.spec.regions,
-        "BED of regions to search, rows that overlap as one; default: all sequences of the reference");
+        "BED of regions to search; overlapping rows count as one. Default: all sequences of the reference");
     add_value(command, "--weights", "BIGWIG", options.weights,
               "Track, such as attributions; its mean over each hit becomes a column");
     add_value(command, "--p-value", "P", options.spec.p_value, "Maximum p-value of a hit",

@@ -24,8 +24,8 @@ void add_row_options(CLI::App& command, PredictSpec& spec) {
     CLI::Option* const regions =
         add_regions_option(
             command, "--regions", spec.regions,
-            "BED to score, or '-' for standard input; a window is centered on a row's middle or, for "
-            "promoters, placed around its first base (its last on the minus strand)")
+            "BED to score, or '-' for standard input; windows are centered on a row's middle or, for "
+            "promoters, placed around its first base (on the minus strand, its last)")
             ->needs(reference);
     reference->needs(regions);
     CLI::Option* const sequences =

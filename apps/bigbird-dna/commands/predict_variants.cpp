@@ -128,10 +128,9 @@ int run_splicing(const VariantSpec& spec) {
 void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     const auto [command, spec] = program.add<BackgroundSpec>(
         "build-background", "Variants",
-        "Score many variants, among which predict-variants ranks effects.\nWrites, per "
-        "label, the quantiles of the effects of the variants, and of the same alleles at random positions. "
-        "predict-variants takes the file as --background, or finds it in the model's folder as "
-        "background.h5.",
+        "Score many variants, so that predict-variants can rank effects among them.\nWrites, per label, the "
+        "quantiles of the effects of the variants, and of the same alleles at random positions. Give the "
+        "file to predict-variants as --background, or put it into the model's folder as background.h5.",
         "--model --reference --variants --tss --regions --output --count --device",
         {{"A background for the effects of a model, kept in its folder",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
@@ -158,8 +157,8 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         "Score the effects of variants; for splicing see predict-splicing.\nA trained model gives the "
         "difference "
         "between its scores of the two alleles, a pretrained model how likely each allele is. "
-        "Writes one row per alternative allele, in order: top_label, top_effect and top_p say which label "
-        "changes most, by how much, and how often a shuffled variant has an effect as large on any label.",
+        "Writes one row per alternative allele, in order. top_label is the label that changes most, "
+        "top_effect its change, and top_p how often a shuffled variant changes any label as much.",
         "--model --reference --variants --tss --annotation --distance --mask --mode --labels --write "
         "--scorer "
         "--background --output --shard --dry-run --device",
@@ -173,10 +172,9 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec.labels);
     add_value(command, "--write", "LIST", spec.quantities,
-              "Columns per label (INFO has its own): ref, alt, difference (alt - ref), log_odds (difference "
-              "of log odds; coverage: of logarithms; numbers: alt - ref), quantile and p (with a "
-              "background), models of profiles: log2_fold_change, jsd, jsd_p, active_allele_quantile; "
-              "default: all. Splice models: status");
+              "Columns per label in tables: ref, alt, difference (alt - ref), log_odds (of coverage, the log "
+              "fold change; of numbers, alt - ref); with a background quantile and p; for models of profiles "
+              "log2_fold_change, jsd, jsd_p, active_allele_quantile; default: all. Splice models: status");
     add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");

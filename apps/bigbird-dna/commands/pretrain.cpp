@@ -20,9 +20,9 @@ constexpr const char* by_config_or_model = "by --config; with --model, as it was
 void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
     add_value(command, "--documents", "DIR|FILE", corpora.documents,
               "Token shards of tokenize, the fastest input, or documents of build-documents, text or "
-              "coordinates; without, documents are drawn from --reference");
+              "coordinates; if not given, documents are drawn from --reference");
     add_reference_option(command, corpora.references, false)
-        ->description("Genome of the documents' coordinates, or that documents are drawn from");
+        ->description("Genome that documents are drawn from, or that their coordinates refer to");
     add_input_options(command, corpora.input,
                       "Tokenizer of train-tokenizer (token shards and --model contain one)");
     add_region_options(command, corpora.drawing);
@@ -156,9 +156,8 @@ void set_defaults(CLI::App& command, PretrainSpec& spec) {
 void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     const auto [command, spec] = program.add<PretrainSpec>(
         "pretrain", "A genome without labels",
-        "Pretrain BigBird on a genome or on documents.\nBy masked tokens and next-sentence prediction. The "
-        "same command, "
-        "given again, resumes a stopped run from its newest checkpoint.",
+        "Pretrain BigBird on a genome or on documents.\nTrains by masked tokens and next-sentence "
+        "prediction. The same command, given again, resumes a stopped run from its newest checkpoint.",
         "--documents --reference --tokenizer --model --config --steps --epochs --batch-size --output "
         "--resume --max-hours --hold-out --evaluate-documents --device --processes --dry-run",
         {{"Two minutes of training on two cores; the same command resumes a stopped run",

@@ -106,7 +106,7 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
     add_value(command, "-o,--output", "DIR", spec.output,
               "Output folder: model/, report.html, README.md, evaluation.json, and intermediate files");
     add_value(command, "--known-motifs", "FILE", spec.known_motifs,
-              "Motifs in MEME's minimal format or JASPAR's, to name those that the model learned (report)")
+              "Known motifs, in MEME's minimal format or JASPAR's, to name the learned motifs in the report")
         ->excludes(option_of(command, "--tss"));
     command.add_flag(force_option, spec.force);
     add_max_hours_option(command, spec.model.run.max_hours);
@@ -207,8 +207,8 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     add_sequence_options(command, spec);
     add_hold_out_options(
         command, spec.validation, spec.test,
-        "default: contigs with about a tenth of the bins, or a stretch, or blocks that hold peaks. "
-        "With --table: a table, or a split by --split-by [similarity:0.8,0.1,0.1]");
+        "default: about a tenth of the bins. With --table: a table, or a split by --split-by "
+        "[similarity:0.8,0.1,0.1]");
     add_folds_option(command, spec);
     add_training_options(command, spec);
     add_folder_options(command, spec);

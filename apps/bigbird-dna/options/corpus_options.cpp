@@ -75,8 +75,8 @@ void add_input_options(CLI::App& command, tokenizer::InputSpec& input, const std
         command, "--tokenizer", "MODEL|bases|kmers:K",
         [&input](const std::string& text) { set_tokenizer(input, text); },
         what +
-            "; or bases; or K-mers that do not overlap, K up to 12, where N and the bases left over "
-            "at the end of a run of A C G T become single-letter tokens");
+            "; bases: single bases; kmers:K: K-mers that do not overlap, K up to 12 (N and bases left over "
+            "at the end of a run of A C G T become single-letter tokens)");
 }
 
 }  // namespace bigbird::cli

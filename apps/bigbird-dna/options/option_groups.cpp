@@ -40,7 +40,7 @@ CLI::Option* add_regions_option(CLI::App& command, const std::string& name, std:
         .add_option_function<std::vector<std::string>>(
             name,
             [&regions](const std::vector<std::string>& given) { regions = CLI::detail::join(given, " "); },
-            what + "; or, as in samtools, contigs and regions such as 22:21,000,001-22,000,000")
+            what + ". Or contigs and regions, as in samtools: 22:21,000,001-22,000,000")
         ->type_name("BED|REGION");
 }
 
@@ -88,10 +88,9 @@ bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high)
 
 CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,
                                   bool required) {
-    return add_value(
-               command, "-r,--reference", "FASTA", references,
-               "Reference genome: FASTA, plain, bgzip or gzip; several make one genome, NAME=FASTA calls its "
-               "contigs NAME#contig")
+    return add_value(command, "-r,--reference", "FASTA", references,
+                     "Reference genome: FASTA, plain, bgzip or gzip. Several files form one genome; "
+                     "NAME=FASTA names its contigs NAME#contig")
         ->required(required);
 }
 
@@ -159,8 +158,8 @@ std::vector<CLI::Option*> add_read_options(CLI::App& command, examples::SignalRe
                              ->excludes(assay);
     CLI::Option* shift = add_parsed(
         command, "--shift", "BP,BP", set_shift,
-        "Numbers added to a fragment's first and last base. For Tn5, 4,-4: ends as aligned; 0,1: ends that "
-        "are already shifted by 4,-5",
+        "Numbers to add to a fragment's first and last base. For Tn5: 4,-4 for ends as aligned, 0,1 for ends "
+        "that are already shifted by 4,-5",
         "detected for atac and dnase, else 0,0");
     CLI::Option* quality =
         add_value(command, "--min-mapq", "N", reading.filter.min_mapq,
@@ -182,13 +181,13 @@ void add_hold_out_options(CLI::App& command, std::vector<std::string>& validatio
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
         add_value(command, name, "REGION", values,
                   what +
-                      ": contigs, regions (22:21000001-22000000), BED files, or FILE:FOLD for the rows "
-                      "with that name; " +
+                      ": contigs, regions (22:21000001-22000000), BED files or FILE:FOLD (FILE's rows named "
+                      "FOLD); " +
                       by)
             ->group("Hold-out");
     };
-    add("--validation", validation, "Held out for validation during training");
-    add("--test", test, "Held out for evaluation");
+    add("--validation", validation, "Sequence to hold out for validation during training");
+    add("--test", test, "Sequence to hold out for evaluation");
 }
 
 void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what) {

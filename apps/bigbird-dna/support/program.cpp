@@ -306,8 +306,8 @@ void Program::finish_commands() {
 
 void Program::add_shared_options(CLI::App& app, const std::string& group) {
     app.add_option(options_file_option, options_file_,
-                   "Further options from a YAML or JSON file: names without dashes and their values; the "
-                   "command line takes precedence")
+                   "Read options from a YAML or JSON file, with names without dashes; the command line takes "
+                   "precedence")
         ->type_name("FILE")
         ->group(group);
     CLI::Option* quiet =
@@ -325,8 +325,8 @@ void Program::add_shared_options(CLI::App& app, const std::string& group) {
     if (force == nullptr) force = app.add_flag(force_option, force_);
     force
         ->description(
-            "Replace existing outputs, folders only if bigbird-dna wrote them; train, finetune and "
-            "pretrain begin anew")
+            "Replace existing outputs, but only folders that bigbird-dna wrote; train, finetune and "
+            "pretrain start from the beginning")
         ->group(group);
 }
 

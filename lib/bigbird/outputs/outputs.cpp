@@ -190,8 +190,8 @@ void prepare_outputs(const OutputSpec& spec) {
             throw ConfigError(path.string() + ": is given twice as --output");
         if (*kind == Kind::long_table && !spec.min_score) {
             throw ConfigError(path.string() +
-                              ": a .long.tsv needs --min-score, from which on a score is written; a command "
-                              "without that option writes .tsv");
+                              ": a .long.tsv needs --min-score, the lowest score to write; a command without "
+                              "that option writes .tsv");
         }
         if (is_track(*kind) && !spec.tracks)
             throw ConfigError(path.string() + ": a track needs scores of places; write .tsv, .npy or .h5");

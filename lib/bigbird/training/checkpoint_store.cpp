@@ -207,7 +207,7 @@ std::optional<Checkpoint> CheckpointStore::latest() const {
             log_warning("checkpoint {} is not used: {}", directory_of(*step).string(), broken.what());
         }
     }
-    if (!all.empty()) throw InputError("none of the checkpoints is whole; --force starts afresh", root_);
+    if (!all.empty()) throw InputError("none of the checkpoints is complete; --force starts again", root_);
     return std::nullopt;
 }
 

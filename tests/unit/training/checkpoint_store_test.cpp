@@ -83,7 +83,8 @@ DOCTEST_TEST_CASE("checkpoint_store: a damaged checkpoint is passed over for the
     DOCTEST_CHECK(message_of<InputError>([&] { CheckpointStore::open(folder / "model"); }) ==
                   (folder / "model").string() + ": is no checkpoint: it has no training_state/");
     write_file(store.directory_of(1) / "training_state/state.json", "{}");
-    DOCTEST_CHECK(holds(message_of<InputError>([&] { store.latest(); }), "none of the checkpoints is whole"));
+    DOCTEST_CHECK(
+        holds(message_of<InputError>([&] { store.latest(); }), "none of the checkpoints is complete"));
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: what cannot be read is an error, not a damaged checkpoint or none") {

@@ -54,8 +54,8 @@ public:
             }
             if (std::isalpha(static_cast<unsigned char>(c)) == 0) {
                 throw InputError(where +
-                                     ", which is no letter of a sequence: see whether the file is whole, and "
-                                     "whether a .fai beside it is its own",
+                                     ", which is no letter of a sequence: is the file complete, and does the "
+                                     ".fai beside it belong to it?",
                                  path_);
             }
             if (!said_.exchange(true)) {

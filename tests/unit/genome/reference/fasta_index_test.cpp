@@ -103,8 +103,7 @@ DOCTEST_TEST_CASE("fasta_index: an index whose numbers overflow is refused") {
 namespace {
 
 const std::string remedy =
-    ", which is no letter of a sequence: see whether the file is whole, and whether a .fai beside it is its "
-    "own";
+    ", which is no letter of a sequence: is the file complete, and does the .fai beside it belong to it?";
 
 std::string refusal(const std::string& text, bool with_index = false) {
     const testing::TempDir folder;
