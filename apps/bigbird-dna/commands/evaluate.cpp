@@ -76,10 +76,10 @@ void add_outputs(CLI::App& command, EvaluateOptions& options) {
         ->group("Intervals");
     const HelpGroup in_group(command, "Scan");
     CLI::Option* tss = add_value(command, "--tss", "BED|GTF|GFF3", options.scan.tss,
-                                 "Known TSSs; calls of --scan within 500 bases of one count as correct");
+                                 "Known TSSs; calls of --scan at most 500 bases from a TSS count as correct");
     CLI::Option* scan =
         add_value(command, "--scan", "FILE", options.scan.scores,
-                  "Scores of predict-promoter --tile, for false calls per megabase of real sequence")
+                  "Output of predict-promoter --tile, to count false calls per scanned megabase")
             ->needs(tss);
     tss->needs(scan);
 }

@@ -52,7 +52,7 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_value(command, "--documents", "DIR|FILE", spec.held_out.documents,
               "Held-out sequence: FASTA, token shards of tokenize, or documents, text or coordinates");
     add_reference_option(command, spec.references, false)
-        ->description("Genome of the documents' coordinates");
+        ->description("Reference genome, if --documents holds coordinates");
     add_output_options(command, options.output, "Results, as JSON; - is standard output");
     add_value(command, "--token-scores", "FILE", options.token_scores,
               "Also write a table of all masked tokens: document, sentence, position, token, bits, found")

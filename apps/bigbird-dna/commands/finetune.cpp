@@ -89,15 +89,15 @@ void show_training_defaults(CLI::App& command) {
     };
     show(
         "--epochs",
-        fmt::format("bin models: {}, at least {} steps, of coverage {} and {}; sequence models: 6 to 15, for "
-                    "250,000 rows in total; tokens: {}; others: 3, of chromatin 30",
+        fmt::format("bin models: {}, at least {} steps (coverage: {} and {}); sequence models: 6 to 15, for "
+                    "250,000 rows in total; tokens: {}; others: 3 (chromatin: 30)",
                     bins.epochs, bins.fewest_steps, coverage.epochs, coverage.fewest_steps,
                     tasks::token_model_spec().epochs));
     show("--batch-size", by_model([](const FinetuneSpec& spec) { return spec.batch_size; }));
     show("--learning-rate",
          fmt::format(
-             "bin models: {}, of coverage {}; sequence models: {}; tokens: 0.128 over the hidden size, "
-             "1e-3 for tiny; others: {}; with --lora at least {}",
+             "bin models: {} (coverage: {}); sequence models: {}; tokens: 0.128 / hidden size "
+             "(tiny: 0.001); others: {}; with --lora at least {}",
              bins.learning_rate.peak, coverage.learning_rate.peak,
              tasks::sequence_model_spec().learning_rate.peak, FinetuneSpec().learning_rate.peak,
              rate_of_adapters));

@@ -26,8 +26,8 @@ CLI::Option* add_header_option(CLI::App& command, std::optional<bool>& header) {
 std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options) {
     CLI::Option* split_by =
         add_value(command, "--split-by", "column:NAME|fraction:SHARES|similarity:SHARES", options.split_by,
-                  "Draw validation and test from one table; similarity: sequences that share many "
-                  "k-mers get the same split");
+                  "Split one table by a column, at random, or with similar sequences in the same split; "
+                  "SHARES: training,validation,test, such as 0.8,0.1,0.1");
     const HelpGroup in_group(command, "Columns");
     CLI::Option* sequence =
         add_value(command, "--sequence-column", "NAME", options.sequence_column,
