@@ -42,8 +42,8 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
     add_parsed(
         command, "--baseline", "zero|shuffled|shuffled:N",
         [&spec = spec](const std::string& text) { set_baseline(spec, text); },
-        "Baseline of integrated-gradients and deeplift: all zeros, or the mean over N dinucleotide "
-        "shuffles; shuffled: 10 of them",
+        "Baseline of integrated-gradients and deeplift. zero: all zeros; shuffled:N: the mean over N "
+        "dinucleotide shuffles; shuffled: the same with 10",
         "zero");
     add_choice_option(command, "--target", spec.target, tasks::attribution_target_choices,
                       "Score of a ChromBPNet, BPNet or Cherimoya model: log counts, or the profile's shape; "

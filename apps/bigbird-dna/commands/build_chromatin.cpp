@@ -35,15 +35,16 @@ std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& t
 void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::Option* peaks) {
     const HelpGroup in_group(command, "Import");
     add_value(command, "--table", "TSV", options.imported.table,
-              "Instead of --peaks: labeled bins, with a header '#chrom start end LABEL ...' and 0 or 1")
+              "Instead of --peaks: a table of labeled bins, with the header '#chrom start end LABEL ...' and "
+              "0 or 1 per label")
         ->excludes(peaks);
     CLI::Option* mat =
         add_value(command, "--mat", "SPLIT=FILE", options.mats,
                   "Instead of --peaks: DeepSEA's files, train=train.mat validation=valid.mat test=test.mat")
             ->excludes(peaks);
     add_value(command, "--coordinates", "BED", options.imported.coordinates,
-              "Coordinates of --mat's bins (allTFs.pos.bed): cut windows of --window from --reference, "
-              "instead of using the 1,000 bases in the files")
+              "Coordinates of --mat's bins (allTFs.pos.bed), to cut windows of --window bases from "
+              "--reference, instead of using the 1,000 bases in the .mat files")
         ->needs(mat);
 }
 
@@ -105,16 +106,15 @@ void setup_build_chromatin(Program& program) {
     add_choice_option(command, "--bins", options.bins, {"all", "any"},
                       "Bins to keep as rows: all, or only those with a label")
         ->needs(peaks);
-    add_negatives_option(
-        command, of_bins.negatives,
-        "Keep only bins with a label, and per such bin RATIO random bins without one. gc:RATIO: bins "
-        "outside peaks whose windows have the same GC")
+    add_negatives_option(command, of_bins.negatives,
+                         "Keep only bins with a label, and for each of these RATIO random bins without a "
+                         "label. gc:RATIO: take bins outside peaks whose windows have the same GC content")
         ->needs(peaks);
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))
         option->needs(peaks);
     add_hold_out_options(command, of_bins.validation, of_bins.test,
-                         "a bin that overlaps them counts as inside");
+                         "bins that overlap this sequence are held out");
     command.add_flag("--skip-invalid", of_bins.skip_invalid, skips_mismatches);
     add_own_threads_option(command, of_bins.threads);
     add_output_options(command, options.output, "Example folder to write");

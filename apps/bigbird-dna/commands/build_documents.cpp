@@ -118,7 +118,7 @@ int run_build_documents(const BuildDocumentsOptions& options) {
 void setup_build_documents(Program& program) {
     const auto [command, options] = program.add<BuildDocumentsOptions>(
         "build-documents", "A genome without labels",
-        "Cut a genome into documents of sentences.\nBy default as in the paper's appendix F.1.",
+        "Cut a genome into documents of sentences.\nThe defaults follow appendix F.1 of the BigBird paper.",
         "--reference --include --exclude --seed --shard --output",
         {{"Documents of chromosome 22 without the held-out stretch",
           "--reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes 2 --seed 1 --output "
@@ -129,11 +129,11 @@ void setup_build_documents(Program& program) {
     add_reference_option(command, options.references);
     add_document_options(command, options.documents);
     add_seed_option(command, options.seed);
-    add_output_options(
-        command, options.output,
-        "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a sentence "
-        "per line; compressed if it ends in .gz; - is standard output");
-    add_choice_option(command, "--format", options.format, {"text", "bed"}, "Format of --output -");
+    add_output_options(command, options.output,
+                       "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a "
+                       "sentence per line; compressed if it ends in .gz; - is standard output");
+    add_choice_option(command, "--format", options.format, {"text", "bed"},
+                      "Format of standard output (--output -)");
     add_value(command, "--manifest", "JSON", options.manifest,
               "Also write parameters, counts and checksums of the inputs, as JSON")
         ->group("Output");

@@ -39,11 +39,10 @@ void setup_build_promoters(Program& program) {
                "-5000:3000");
     add_choice_option(
         command, "--negatives", promoters.negatives, examples::negative_choices,
-        "random-bases, permuted: cut a promoter into 20 parts and randomize or permute 12 of "
-        "them; shuffled: shuffle a promoter, keeping the number of each dinucleotide; genomic: other "
-        "windows of the genome");
+        "random-bases, permuted: cut a promoter into 20 parts and randomize or permute 12 of them; shuffled: "
+        "shuffle a promoter, keeping the number of each dinucleotide; genomic: other windows of the genome");
     add_hold_out_options(command, promoters.validation, promoters.test,
-                         "a window counts as inside if its TSS does");
+                         "windows whose TSS is in this sequence are held out");
     add_seed_option(command, promoters.seed);
     command.add_flag("--skip-invalid", promoters.skip_invalid, skips_mismatches);
     add_own_threads_option(command, promoters.threads);

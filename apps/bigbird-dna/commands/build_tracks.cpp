@@ -37,15 +37,17 @@ void setup_build_tracks(Program& program) {
     CLI::Option* peaks =
         add_value(command, "--peaks", "BED", tracks.peaks,
                   "Keep only bins in windows around the summits of these peaks (narrowPeak or BED)");
-    add_value(command, "--window", "BP", tracks.peak_window, "Bases around a summit", CLI::PositiveNumber)
+    add_value(command, "--window", "BP", tracks.peak_window,
+              "Width of the window around each summit, in bases", CLI::PositiveNumber)
         ->needs(peaks);
     add_negatives_option(command, tracks.negatives,
-                         "Also keep windows without a peak, with the same GC: gc:RATIO keeps RATIO per peak")
+                         "Also keep windows without a peak but with the same GC content; gc:RATIO keeps "
+                         "RATIO such windows per peak")
         ->needs(peaks);
     add_seed_option(command, tracks.seed);
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
-                         "a bin that overlaps them counts as inside; default: chosen automatically");
+                         "bins that overlap this sequence are held out; default: chosen automatically");
     command.add_flag("--skip-invalid", tracks.reading.skip_invalid, skips_mismatches);
     add_own_threads_option(command, tracks.reading.threads);
     add_output_options(command, options.output, "Example folder to write");

@@ -27,9 +27,9 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
               "Instead of --regions: a FASTA whose records are embedded")
         ->excludes(regions);
     add_choice_option(command, "--pooling", spec.pooling, tasks::embed_pooling_choices,
-                      "Vector to write: mean over a row's tokens, without or with special ones, that of "
-                      "[CLS], or one per token");
-    add_value(command, "--layer", "N", spec.layer, "Layer to write; 0: the embeddings",
+                      "Vectors to write. mean: the mean over a row's tokens; mean-special: the same with "
+                      "special tokens; cls: the vector of [CLS]; token: one vector per token");
+    add_value(command, "--layer", "N", spec.layer, "Layer whose vectors are written; 0: the input embeddings",
               CLI::Range(std::int64_t{-1}, std::int64_t{1000}))
         ->default_str("the last");
     add_value(command, "--window", "BP", spec.window, "Number of bases to read around a row's middle",

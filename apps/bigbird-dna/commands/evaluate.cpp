@@ -34,10 +34,9 @@ namespace {
 
 void add_evaluate_inputs(CLI::App& command, EvaluateOptions& options) {
     evaluation::EvaluationRequest& request = options.request;
-    add_value(
-        command, "--scores", "[NAME=]FILE", options.scores,
-        "Scores of predict (.tsv, .csv, .h5), - for standard input; several NAME=FILE are compared with "
-        "the first (tokens: only one file)")
+    add_value(command, "--scores", "[NAME=]FILE", options.scores,
+              "Scores that predict wrote (.tsv, .csv, .h5); - is standard input. With several NAME=FILE, "
+              "each is compared with the first (tokens: only one file)")
         ->required();
     add_value(command, "--examples", "DIR", request.examples, "Example folder with the labels");
     add_value(command, "--labels", "BED", options.labels,
@@ -49,12 +48,11 @@ void add_evaluate_inputs(CLI::App& command, EvaluateOptions& options) {
         command, "--rows", request.rows, evaluation::wanted_rows_choices,
         "all: require a score for every row of the split; scored: evaluate only the scored rows");
     add_value(command, "--min-positives", "N", request.options.min_positives,
-              "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
-    add_value(
-        command, "--threshold", "SCORE|auto|f1|mcc", options.threshold,
-        "Lowest score of a row that counts as positive: a promoter, the second of two classes, or a label. "
-        "For promoters, f1 and mcc choose the score that is best on scored validation rows; auto: f1 if "
-        "there are such rows, else 0.5")
+              "Leave labels with fewer than N positive rows out of means and medians", CLI::PositiveNumber);
+    add_value(command, "--threshold", "SCORE|auto|f1|mcc", options.threshold,
+              "Lowest score that is called positive (a promoter, the second of two classes, or a label). For "
+              "promoters, f1 and mcc choose the score that is best on scored validation rows; auto: f1 if "
+              "there are such rows, else 0.5")
         ->default_str("promoter: auto; sequences: the most probable class, 0.5 for labels");
     add_seed_option(command, request.options.seed);
     add_own_threads_option(command, request.options.threads);
@@ -72,7 +70,7 @@ void add_outputs(CLI::App& command, EvaluateOptions& options) {
                   "Write the results of the first --scores into this model folder's README.md");
     }
     add_value(command, "--resamples", "N", options.request.options.resamples,
-              "Bootstrap samples for 95 % intervals; 0: none", CLI::NonNegativeNumber)
+              "Bootstrap samples for 95 % intervals (0 means no intervals)", CLI::NonNegativeNumber)
         ->group("Intervals");
     const HelpGroup in_group(command, "Scan");
     CLI::Option* tss = add_value(command, "--tss", "BED|GTF|GFF3", options.scan.tss,
@@ -95,13 +93,12 @@ void add_evaluate_options(CLI::App& command, EvaluateOptions& options) {
 }
 
 void add_evaluate_aliases(CLI::App& command) {
-    add_alias(
-        command, "promoter", "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
-        {{"Figures of held-out windows, as a table",
-          "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.tsv"},
-         {"The same as a page for browsers, and as JSON",
-          "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.html --output "
-          "promoter.json"}});
+    add_alias(command, "promoter", "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
+              {{"Figures of held-out windows, as a table",
+                "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.tsv"},
+               {"The same as a page for browsers, and as JSON",
+                "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.html "
+                "--output promoter.json"}});
     add_alias(command, "chromatin", "Evaluate chromatin scores: AUROC and AUPRC per label and group",
               {{"AUROC and AUPRC of each label, as a table",
                 "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},
@@ -211,8 +208,7 @@ void setup_evaluate(Program& program) {
         "Compare scores with labels: AUROC, AUPRC, MCC and more.\nThe examples determine the task; "
         "evaluate-TASK --help describes each task.",
         "--scores --examples --labels --reference --split --min-positives --threshold --scan --tss "
-        "--model-card "
-        "--output --force",
+        "--model-card --output --force",
         {{"AUROC and AUPRC of each label, as a table",
           "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},
          {"Figures of held-out promoters, as a page for browsers",

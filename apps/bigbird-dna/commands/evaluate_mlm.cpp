@@ -14,7 +14,7 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
               "Tokens per sequence, including [CLS] and [SEP]", CLI::PositiveNumber)
         ->default_str("as pretrained");
     add_value(command, "--max-sequences", "N", spec.max_sequences,
-              "Score this many sequences, drawn by --seed", CLI::NonNegativeNumber)
+              "Score only N sequences, drawn at random by --seed", CLI::NonNegativeNumber)
         ->default_str("all");
 }
 

@@ -57,28 +57,28 @@ void add_finetune_inputs(CLI::App& command, FinetuneOptions& options) {
     add_value(command, "--examples", "DIR", spec.examples,
               "Example folder, from build-chromatin, build-tracks, build-promoters or build-sequences");
     add_value(command, "--annotations,--labels", "BED", spec.tokens.labels,
-              "BED with a label in column 4 for the bases of each row, such as exon, donor or "
-              "acceptor; rows of different labels must not overlap");
+              "BED with a label in column 4 for the bases of each row, such as exon, donor or acceptor; rows "
+              "of different labels must not overlap");
     add_reference_option(command, spec.tokens.references, false);
     add_value(command, "--include", "REGION", spec.tokens.include,
-              "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
-              "first to the last labeled base of each contig");
+              "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the first to "
+              "the last labeled base of each contig");
     add_value(command, "-m,--model", "DIR", spec.pretrained,
-              "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder, also of a "
-              "published encoder (docs/published-encoders.md)");
+              "Pretrained model to start from: a run of pretrain, a checkpoint, a model folder, or the "
+              "folder of a published encoder (docs/published-encoders.md)");
     add_value(command, "--architecture", "NAME", spec.architecture,
               "bigbird: fine-tune --model. Without --model, " + architectures_by_task())
         ->default_str(
             "chromatin: bigbird-bins; sequences: bigbird-sequence; with --model, and for promoter: bigbird");
-    add_value(command, "--window", "A:B|BP", options.window,
-              "Part of the examples' windows to read: A:B, relative to the bin's middle, the TSS or the "
-              "middle of a sequence. For bin models and tokens: BP, the number of bases that the network "
-              "reads at once")
+    add_value(
+        command, "--window", "A:B|BP", options.window,
+        "Part of the examples' windows to read: A:B, relative to the bin's middle, the TSS or the middle of "
+        "a sequence. For bin models and tokens: BP, the number of bases that the network reads at once")
         ->default_str(
-            "all; baselines: as published; bin models: by --config or --model; tokens: as many as "
-            "--model can read");
+            "all; baselines: as published; bin models: by --config or --model; tokens: as many as --model "
+            "can read");
     add_hold_out_options(command, spec.tokens.validation, spec.tokens.test,
-                         "their bases are not used for training");
+                         "bases of this sequence are not used for training");
 }
 
 /// Shows the defaults that depend on the model.
@@ -87,20 +87,16 @@ void show_training_defaults(CLI::App& command) {
     const auto show = [&](const char* option, const std::string& text) {
         option_of(command, option)->default_str(text);
     };
-    show(
-        "--epochs",
-        fmt::format("bin models: {}, at least {} steps (coverage: {} and {}); sequence models: 6 to 15, for "
-                    "250,000 rows in total; tokens: {}; others: 3 (chromatin: 30)",
-                    bins.epochs, bins.fewest_steps, coverage.epochs, coverage.fewest_steps,
-                    tasks::token_model_spec().epochs));
+    show("--epochs", fmt::format("bin models: {}, at least {} steps (coverage: {} and {}); sequence models: "
+                                 "6 to 15, for 250,000 rows in total; tokens: {}; others: 3 (chromatin: 30)",
+                                 bins.epochs, bins.fewest_steps, coverage.epochs, coverage.fewest_steps,
+                                 tasks::token_model_spec().epochs));
     show("--batch-size", by_model([](const FinetuneSpec& spec) { return spec.batch_size; }));
-    show("--learning-rate",
-         fmt::format(
-             "bin models: {} (coverage: {}); sequence models: {}; tokens: 0.128 / hidden size "
-             "(tiny: 0.001); others: {}; with --lora at least {}",
-             bins.learning_rate.peak, coverage.learning_rate.peak,
-             tasks::sequence_model_spec().learning_rate.peak, FinetuneSpec().learning_rate.peak,
-             rate_of_adapters));
+    show("--learning-rate", fmt::format("bin models: {} (coverage: {}); sequence models: {}; tokens: 0.128 / "
+                                        "hidden size (tiny: 0.001); others: {}; with --lora at least {}",
+                                        bins.learning_rate.peak, coverage.learning_rate.peak,
+                                        tasks::sequence_model_spec().learning_rate.peak,
+                                        FinetuneSpec().learning_rate.peak, rate_of_adapters));
     show("--schedule", by_model([](const FinetuneSpec& spec) {
              return word_of(training::decays, spec.learning_rate.decay);
          }));
@@ -109,16 +105,19 @@ void show_training_defaults(CLI::App& command) {
 
 void add_network_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Network");
-    add_choice_option(command, "--head", spec.head, {"classification", "linear", "bins"},
-                      "classification: two layers, as in transformers; linear: one layer, as in the paper; "
-                      "bins, for chromatin: one layer that scores all bins of a window");
+    add_choice_option(
+        command, "--head", spec.head, {"classification", "linear", "bins"},
+        "Layers after the encoder. classification: two layers, as in transformers; linear: one layer, as in "
+        "the paper; bins (chromatin only): one layer that scores all bins of a window");
     add_choice_option(
         command, "--probe", spec.probe, tasks::probe_kinds,
-        "--architecture probe: cross-validated penalty on standardized embeddings, or GENEB's probe");
+        "For --architecture probe, a regression on embeddings. best: standardize embeddings and choose the "
+        "penalty by cross-validation; geneb: fit it as the benchmark GENEB does");
     add_random_weights_option(command, spec);
-    add_choice_option(command, "--pooling", spec.pooling, {"cls", "mean", "centre"},
-                      "Input of the head: [CLS]; the mean over all tokens; or the mean over those of the 200 "
-                      "bases around the bin's middle or the TSS. transformers supports only cls");
+    add_choice_option(
+        command, "--pooling", spec.pooling, {"cls", "mean", "centre"},
+        "Input of the head. cls: the token [CLS]; mean: the mean over all tokens; centre: the mean over the "
+        "tokens of the 200 bases around the bin's middle or the TSS. transformers supports only cls");
     add_encoder_options(command, spec);
 }
 
@@ -158,7 +157,7 @@ void set_kmers(FinetuneSpec& spec, const std::string& text) {
 void add_linear_options(CLI::App& command, FinetuneOptions& options) {
     const HelpGroup in_group(command, "Linear baselines");
     add_value(command, "--kmer-length", "N|N:K", options.kmer_length,
-              "Bases per k-mer; gkm-svm: N:K, K of N positions count")
+              "Bases per k-mer; for gkm-svm, N:K: words of N bases, of which K positions are compared")
         ->default_str("5; gkm-svm: 8:5; sequences: 5 and 6");
     add_value(command, "--most-windows", "N", options.spec.linear.most_windows,
               "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory",
@@ -174,21 +173,20 @@ void add_bases_options(CLI::App& command, FinetuneOptions& options) {
               "Size of the network. bigbird-bins: tiny, small, base or large, or a JSON file; "
               "bigbird-sequence: a JSON file of sizes that differ from the defaults")
         ->default_str("bigbird-bins: tiny");
-    add_choice_option(
-        command, "--loss", options.loss, {"poisson", "poisson-multinomial", "log-squared", "squared"},
-        "Training loss. Coverage: poisson for each bin; poisson-multinomial for the profile of a window and "
-        "its total; log-squared, the squared error of ln(1 + coverage). Numbers of sequences: squared, or "
-        "poisson for counts")
+    add_choice_option(command, "--loss", options.loss,
+                      {"poisson", "poisson-multinomial", "log-squared", "squared"},
+                      "Training loss. Coverage: poisson for each bin; poisson-multinomial for the profile of "
+                      "a window and its total; log-squared, the squared error of ln(1 + coverage). Numbers "
+                      "of sequences: squared, or poisson for counts")
         ->default_str("coverage: poisson-multinomial; numbers: squared");
+    add_value(command, "--teacher", "NPY", spec.bins.teacher,
+              "Other models' scores of the train rows (predict --split train --output FILE.npy), to learn "
+              "from in addition to the labels");
     add_value(
-        command, "--teacher", "NPY", spec.bins.teacher,
-        "Scores of other models for the train rows (predict --split train --output FILE.npy), to learn from "
-        "in addition to the labels");
-    add_value(command, "--motifs", "N", options.motifs,
-              "Maximum number of first-layer filters to initialize with motifs from the training rows (0 "
-              "means random initialization). In bigbird-bins, a label's best motif also feeds its score "
-              "directly",
-              CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
+        command, "--motifs", "N", options.motifs,
+        "Maximum number of first-layer filters to initialize with motifs from the training rows (0 means "
+        "random initialization). In bigbird-bins, a label's best motif also feeds its score directly",
+        CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
         ->default_str("chromatin: 48; sequences: 32");
     add_sequence_model_options(command, spec.sequence, group);
 }
@@ -475,22 +473,21 @@ void add_finetune_aliases(CLI::App& command) {
                {"A linear baseline over k-mers",
                 "--examples promoter/examples --architecture kmer-ridge --output promoter-ridge"}});
     add_alias(command, "chromatin",
-              "Train a model of the genome's bins: labels (peaks) or coverage.\nWithout --model, "
-              "trains a bin model (bigbird-bins): convolutions and BigBird's attention score all bins of a "
-              "window at once. With --model, fine-tunes a pretrained model.",
+              "Train a model of the genome's bins: labels (peaks) or coverage.\nWithout --model, trains a "
+              "bin model (bigbird-bins): convolutions and BigBird's attention score all bins of a window at "
+              "once. With --model, fine-tunes a pretrained model.",
               {{"The demo's bin model, which needs no pretrained one",
                 "--examples chromatin/examples --output my-chromatin"},
                {"A pretrained model that scores every bin of a window at once",
                 "--head bins --model pretrained --window 3200 --batch-size 40 --steps 500 --examples "
                 "chromatin/examples --output token-bins"}});
-    add_alias(
-        command, "sequences",
-        "Train a model on sequences with classes, labels or numbers.\nWithout --model, the model is the "
-        "mean of several networks that read bases and a regression on k-mers (bigbird-sequence). With "
-        "--model, fine-tunes a pretrained model.",
-        {{"A model of a table of sequences", "--examples enhancers --output enhancer-run"},
-         {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
-          "--examples promoters --architecture kmer-logistic --output promoter-floor"}});
+    add_alias(command, "sequences",
+              "Train a model on sequences with classes, labels or numbers.\nWithout --model, the model is "
+              "the mean of several networks that read bases and a regression on k-mers (bigbird-sequence). "
+              "With --model, fine-tunes a pretrained model.",
+              {{"A model of a table of sequences", "--examples enhancers --output enhancer-run"},
+               {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
+                "--examples promoters --architecture kmer-logistic --output promoter-floor"}});
     add_alias(
         command, "tokens",
         "Fine-tune a pretrained model to label each base.\nLearns from the rows of a BED file. A token's "

@@ -97,7 +97,7 @@ void setup_help(Program& program) {
         .add_flag("--man", options.man,
                   "Print the manual page, in roff; without COMMAND and with --output, a folder of all pages")
         ->excludes(markdown);
-    add_stream_output_options(command, options.output, "Text to write; - is standard output");
+    add_stream_output_options(command, options.output, "File to write; - is standard output");
 }
 
 }  // namespace bigbird::cli

@@ -312,21 +312,19 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         "info", "Files",
         "Describe a model, token shards, a tokenizer, or this machine.\nA model is a model directory, a run "
         "folder, a safetensors file, or a published network (.h5 of ChromBPNet or BPNet, .torch of "
-        "bpnet-lite "
-        "or Cherimoya). --program describes what this program can use.",
+        "bpnet-lite or Cherimoya). --program describes what this program can use.",
         "",
         {{"Describe a model", "pretrained/model"},
          {"Describe a published network, and make a model folder of it",
           "../test_data/models/profiles/chrombpnet.h5 --output nobias-and-bias"},
          {"What the program can use on this machine", "--program"}},
         std::move(run));
-    add_value(
-        command, "path", "PATH", options.path,
-        "Model directory or run folder, folder of token shards, .h5, .torch, .model or .safetensors file; "
-        "with --labels an example folder, a labels.tsv, or the word deepsea");
+    add_value(command, "path", "PATH", options.path,
+              "Model directory or run folder, folder of token shards, .h5, .torch, .model or .safetensors "
+              "file; with --labels an example folder, a labels.tsv, or the word deepsea");
     add_own_threads_option(command, options.threads);
     add_value(command, "-o,--output", "DIR", options.output.output,
-              "Make a model folder (safetensors) of a published network's file");
+              "Convert the file of a published network to a model folder (safetensors)");
     add_force_option(command, options.output.overwrite);
     command.add_flag("--json", options.json, "Print JSON");
     command.add_flag("--labels", options.labels,
@@ -334,10 +332,9 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
     command.add_flag(
         "--program", options.program,
         "Print what the program can use here: processor, LibTorch, GPUs, CUDA libraries; for bug reports");
-    command.add_flag(
-        "--check,--verify", options.verify,
-        "Read everything: weights must be finite, a task model's labels and calibration must fit it, "
-        "token shards must have their checksums");
+    command.add_flag("--check,--verify", options.verify,
+                     "Read everything: weights must be finite, a task model's labels and calibration must "
+                     "fit it, token shards must have their checksums");
 }
 
 void print_part(const ProgramPart& part) {

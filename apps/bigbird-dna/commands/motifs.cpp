@@ -114,9 +114,8 @@ void setup_motifs_scan(Program& program) {
     const auto [command, options] = program.add<MotifsScanOptions>(
         "motifs-scan", "Explanations of a model",
         "Find sites of motifs in a genome, with p- and q-values.\nSearches both strands. Scores are log odds "
-        "in "
-        "bits over the background in the motif file, or else over equal letter frequencies. The p-value is "
-        "for a single site; the q-value is over all sites of the motif.",
+        "in bits over the background in the motif file, or else over equal letter frequencies. The p-value "
+        "is for a single site; the q-value is over all sites of the motif.",
         "",
         {{"Sites of the motifs that a model's filters were initialized with, in the rows of a BED",
           "--motifs chromatin/run/motifs.meme --reference ../test_data/genome/22.fa.gz --regions test.bed "
@@ -130,7 +129,7 @@ void setup_motifs_scan(Program& program) {
     add_reference_option(command, options.spec.references);
     add_regions_option(
         command, "--regions", options.spec.regions,
-        "BED of regions to search; overlapping rows count as one. Default: all sequences of the reference");
+        "BED of regions to search; overlapping rows are merged. Default: all sequences of the reference");
     add_value(command, "--weights", "BIGWIG", options.weights,
               "Track, such as attributions; its mean over each hit becomes a column");
     add_value(command, "--p-value", "P", options.spec.p_value, "Maximum p-value of a hit",
@@ -146,8 +145,7 @@ void setup_motifs_compare(Program& program) {
         "motifs-compare", "Explanations of a model",
         "Find the known motifs most similar to each motif, with p-values.\nCompares on either strand, by "
         "Tomtom's method. The columns of all known motifs are the background, so reliable p-values need 50 "
-        "known "
-        "motifs or more.",
+        "known motifs or more.",
         "",
         {{"The most similar known motif for each motif of a model",
           "chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --output nearest.tsv"},
@@ -181,19 +179,18 @@ void setup_motifs_find(Program& program) {
     add_value(command, "--attributions", "FILE", options.attributions,
               "Effects or attributions (.h5) of predict-mutagenesis or attribute")
         ->required();
-    add_output_options(
-        command, options.output,
-        "Motifs and their numbers of sites, in JASPAR's format if the name ends in .jaspar, else in MEME's; "
-        "negative_ before the name of a motif that lowers the score");
+    add_output_options(command, options.output,
+                       "Motifs and their numbers of sites, in JASPAR's format if the name ends in .jaspar, "
+                       "else in MEME's; the name of a motif that lowers the score begins with negative_");
 }
 
 void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
     const auto [command, spec] = program.add<ExportMotifsSpec>(
         "motifs-export", rare_group,
-        "Write the filters of a model's first convolution as motifs.\nEach has the label that it feeds or "
-        "correlates with most. A filter's motif is made from its sites: positions where its activation "
-        "exceeds half of its maximum over the sequence. The motifs that filters were initialized with come "
-        "first, if the run folder has them.",
+        "Write the filters of a model's first convolution as motifs.\nEach motif names the label that its "
+        "filter feeds or correlates with most. A filter's motif is made from its sites: positions where its "
+        "activation exceeds half of its maximum over the sequence. The motifs that filters were initialized "
+        "with come first, if the run folder has them.",
         "",
         {{"The filters of a model, and the motifs that they were initialized with",
           "--model chromatin/run --output filters.meme"},
@@ -203,7 +200,7 @@ void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
     add_model_option(command, spec.model);
     add_reference_option(command, spec.references, false)
         ->description("FASTA of sequence to search for sites; default: 1,048,576 random bases");
-    add_outputs(command, spec, "Motifs with their numbers of sites");
+    add_outputs(command, spec, "MEME file of the motifs and their numbers of sites");
     add_device_option(command, spec.device);
     add_threads_option(command, spec.threads);
 }
@@ -212,9 +209,9 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
     const auto [command, spec] = program.add<MarginalizeSpec>(
         "motifs-marginalize", "Explanations of a model",
         "Measure how inserting a motif changes the score of each label.\nThe motif's most likely letters "
-        "replace the letters in the middle of background sequences. A bin model scores "
-        "the bin around the middle. Effects are differences of log odds; "
-        "for coverage and counts, of natural logarithms; for other numbers, of the numbers.",
+        "replace the letters in the middle of background sequences. A bin model scores the bin around the "
+        "middle. Effects are differences of log odds; for coverage and counts, of natural logarithms; for "
+        "other numbers, differences of the numbers themselves.",
         "",
         {{"Effects of known motifs on each label, in 100 shuffled backgrounds",
           "--model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds shuffled --reference "
@@ -228,7 +225,7 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
     add_value(command, "--motifs", "FILE", spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
         ->required();
     add_value(command, "--backgrounds", "BED|shuffled", spec.backgrounds,
-              "BED rows that get the motif in their middles, or 'shuffled': 100 dinucleotide-shuffled "
+              "BED rows into whose middles the motif is inserted, or 'shuffled': 100 dinucleotide-shuffled "
               "stretches of the reference")
         ->required();
     add_reference_option(command, spec.references);
@@ -242,7 +239,7 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
     add_outputs(command, spec,
                 "Table: motif, name, label, effect (mean over backgrounds), se (standard error), backgrounds "
                 "(their number); with --spacing: motif, other, spacing, label, effect (of both), se, "
-                "interaction (that effect minus those of each), interaction_se, backgrounds");
+                "interaction (effect of both minus the effects of each), interaction_se, backgrounds");
     add_value(command, "--profile", "FILE", spec.profile,
               "Also write the mean profiles with and without each motif, of ChromBPNet, BPNet and Cherimoya: "
               "motif, name, label, position (from the motif's middle), with, without")

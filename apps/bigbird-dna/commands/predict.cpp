@@ -22,10 +22,9 @@ namespace {
 void add_row_options(CLI::App& command, PredictSpec& spec) {
     CLI::Option* const reference = add_reference_option(command, spec.references, false);
     CLI::Option* const regions =
-        add_regions_option(
-            command, "--regions", spec.regions,
-            "BED to score, or '-' for standard input; windows are centered on a row's middle or, for "
-            "promoters, placed around its first base (on the minus strand, its last)")
+        add_regions_option(command, "--regions", spec.regions,
+                           "BED to score, or '-' for standard input; windows are centered on a row's middle "
+                           "or, for promoters, placed around its first base (on the minus strand, its last)")
             ->needs(reference);
     reference->needs(regions);
     CLI::Option* const sequences =
@@ -53,11 +52,10 @@ void add_tile_options(CLI::App& command, PredictSpec& spec) {
     add_choice_option(command, "--pool", spec.pool, tasks::pool_choices,
                       "Score of a row: the mean or the maximum of its bins or tiles; none: a row per tile; "
                       "auto: mean of bins, none for tiles");
-    add_value(
-        command, "--tile", "BP", spec.tile,
-        "Cut regions into tiles of this many bases, such as the 200 of training; for promoters: score a "
-        "window every BP bases, on the region's strand or, without one, on both",
-        CLI::NonNegativeNumber)
+    add_value(command, "--tile", "BP", spec.tile,
+              "Cut regions into tiles of this many bases, such as the 200 of training; for promoters: score "
+              "a window every BP bases, on the region's strand or, without one, on both",
+              CLI::NonNegativeNumber)
         ->default_str("none: a row has one score");
 }
 
@@ -69,8 +67,8 @@ void add_predict_options(CLI::App& command, PredictSpec& spec) {
     add_component_option(command, spec);
     add_row_options(command, spec);
     add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
-                      "Average the scores of both strands, or score only the given one (none) or its reverse "
-                      "complement (only)")
+                      "average: the mean of both strands' scores; none: score only the given strand; only: "
+                      "score only its reverse complement")
         ->default_str("chromatin: average; others: none");
     command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
     add_choice_option(command, "--anchor", spec.anchor, tasks::anchor_choices,
@@ -82,7 +80,7 @@ void add_predict_options(CLI::App& command, PredictSpec& spec) {
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
     command.add_flag(
         "--dry-run", spec.dry_run,
-        "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
+        "Only print the expected windows, time, memory and output sizes, estimated from some of the rows");
     add_compute_options(command, spec);
     only_for(command, "chromatin, promoter, tokens, splicing",
              {"--reference", "--regions", "--skip-invalid"});
@@ -96,23 +94,21 @@ void add_predict_options(CLI::App& command, PredictSpec& spec) {
 }
 
 void add_predict_aliases(CLI::App& command) {
-    add_alias(
-        command, "promoter", "Score BED rows as promoters.\nWrites one row per input row, in order.",
-        {{"Scores of the TSSs of a BED",
-          "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
-          "promoter/examples/test.bed --output promoters.tsv.gz"},
-         {"A scan of held-out sequence, every 1,000 bases on both strands",
-          "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 1000 "
-          "--output scan.tsv.gz"}});
-    add_alias(
-        command, "chromatin",
-        "Predict the chromatin profile of BED rows.\nWrites one row per input row, in order.",
-        {{"Scores of the rows of a BED, the mean of both strands",
-          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
-          "chromatin/examples/test.bed --output scores.tsv.gz"},
-         {"A bigWig for each CTCF label, and their scores in HDF5",
-          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 200 "
-          "--labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}});
+    add_alias(command, "promoter", "Score BED rows as promoters.\nWrites one row per input row, in order.",
+              {{"Scores of the TSSs of a BED",
+                "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
+                "promoter/examples/test.bed --output promoters.tsv.gz"},
+               {"A scan of held-out sequence, every 1,000 bases on both strands",
+                "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile "
+                "1000 --output scan.tsv.gz"}});
+    add_alias(command, "chromatin",
+              "Predict the chromatin profile of BED rows.\nWrites one row per input row, in order.",
+              {{"Scores of the rows of a BED, the mean of both strands",
+                "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
+                "chromatin/examples/test.bed --output scores.tsv.gz"},
+               {"A bigWig for each CTCF label, and their scores in HDF5",
+                "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile "
+                "200 --labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}});
     add_alias(command, "sequences", "Score sequences.\nWrites one row per input row, in order.",
               {{"Classes of the sequences of a table",
                 "--model my-run --sequences ../test_data/sequences/promoters.csv.gz --output scores.tsv"},
@@ -162,8 +158,7 @@ void setup_predict(Program& program, Runner<PredictSpec> run) {
         "predict", "Peaks, coverage or sequences",
         "Score BED rows, sequences or examples with a trained model.\nThe model determines the task; "
         "predict-TASK --help describes each task.",
-        "--model --reference --regions --sequences --examples --split --labels --tile --output "
-        "--shard "
+        "--model --reference --regions --sequences --examples --split --labels --tile --output --shard "
         "--dry-run --device",
         {{"Chromatin scores of the rows of a BED",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "

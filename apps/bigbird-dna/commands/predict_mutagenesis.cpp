@@ -9,9 +9,8 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     const auto [command, spec] = program.add<MutagenesisSpec>(
         "predict-mutagenesis", "Explanations of a model",
         "Score every substitution of every base of BED rows or sequences.\nWrites one row per base and "
-        "label, "
-        "with the effects of A, C, G and T. Tracks contain each base's largest effect. With --delete or "
-        "--shuffle, writes one row per stretch, with a column per label; tracks contain the mean over "
+        "label, with the effects of A, C, G and T. Tracks contain each base's largest effect. With --delete "
+        "or --shuffle, writes one row per stretch, with a column per label; tracks contain the mean over "
         "stretches. Bin models recompute only what a substitution changes; other models need a forward pass "
         "per substitution.",
         "--model --reference --regions --sequences --labels --score --delete --shuffle --write --output "
@@ -25,9 +24,9 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
         std::move(run));
     add_letter_inputs(command, spec,
                       "Bin, chromatin, promoter or sequence model, or file of a published model", "changed");
-    add_choice_option(
-        command, "--score", spec.score, tasks::mutagenesis_score_choices,
-        "Bin models: effects on the mean of the bins that a region overlaps, or on the bin of each base");
+    add_choice_option(command, "--score", spec.score, tasks::mutagenesis_score_choices,
+                      "Bin models: score whose change is written. region: the mean of the bins that the "
+                      "region overlaps; own-bin: the bin that contains the base");
     auto* const deleted = add_value(command, "--delete", "BP", spec.deleted,
                                     "Delete each stretch of this many bases instead of substituting bases",
                                     CLI::Range(std::int64_t{1}, std::int64_t{1000}));
@@ -36,7 +35,8 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
               CLI::Range(std::int64_t{2}, std::int64_t{1000}))
         ->excludes(deleted);
     add_choice_option(command, "--write", spec.quantity, tasks::effect_choices,
-                      "Effects as differences of log odds (for coverage: of logarithms) or of scores");
+                      "log_odds: write effects as differences of log odds (for coverage, of logarithms); "
+                      "difference: as differences of scores");
     add_letter_outputs(command, spec, "Effects");
     command.add_flag("--skip-invalid", spec.skip_invalid,
                      "Skip rows that are not on the reference, instead of stopping with an error");

@@ -38,8 +38,8 @@ void set_scorer(EffectSpec& spec, const std::string& text) {
 /// Adds the options that affect effects.
 void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string& variants) {
     add_value(command, "-m,--model", "DIR", spec.models,
-              "Model folder, run or file of a published model (several: the mean of their scores), or one "
-              "pretrained model")
+              "Model folder, run or file of a published model; given several times, the mean of the models' "
+              "scores. Or one pretrained model")
         ->required();
     add_component_option(command, spec);
     add_reference_option(command, spec.references);
@@ -51,13 +51,12 @@ void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string&
     add_parsed(
         command, "--scorer", "centre|max:N|mean:N|l2:N|sum:N",
         [&spec](const std::string& text) { set_scorer(spec, text); },
-        "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over the N "
-        "bins around it",
+        "Bin models. centre: the effect on the variant's bin; max, mean, l2, sum: the largest, mean, norm or "
+        "sum of the effects on the N bins around the variant",
         "centre");
-    add_choice_option(
-        command, "--reverse-complement", spec.strands, tasks::variant_strand_choices,
-        "Score the given strand (none), the mean of both strands, or only the reverse complement; "
-        "default: average, none for promoter models");
+    add_choice_option(command, "--reverse-complement", spec.strands, tasks::variant_strand_choices,
+                      "none: score only the given strand; average: the mean of both strands' scores; only: "
+                      "score only the reverse complement. Default: average; for promoter models, none");
     command.add_flag("--skip-invalid", spec.skip_invalid,
                      "Continue even if more than 20 % of the rows do not match the reference");
 }
@@ -66,22 +65,24 @@ void add_variant_options(CLI::App& command, EffectSpec& spec, const std::string&
 void add_splice_options(CLI::App& command, VariantSpec& spec) {
     constexpr std::int64_t longest_distance = 4999;
     const HelpGroup in_group(command, "Splice models");
-    add_value(command, "--annotation", "TSV|GTF|GFF3", spec.annotation,
-              "Genes with their exons: SpliceAI's table, or GTF or GFF3, of which one transcript per gene is "
-              "used");
+    add_value(
+        command, "--annotation", "TSV|GTF|GFF3", spec.annotation,
+        "Genes with their exons: SpliceAI's table, or GTF or GFF3, of which one transcript per gene is used");
     add_value(command, "--distance", "BP", spec.distance,
               "Bases on each side of a variant where splice sites may change",
               CLI::Range(std::int64_t{0}, longest_distance));
     command
         .add_option_function<std::string>(
             "--mask", [&spec](const std::string& word) { spec.mask = word != "0"; },
-            "Leave out gains at annotated splice sites and losses elsewhere; default: 0, Pangolin: 1")
+            "1: leave out gains at annotated splice sites and losses elsewhere; 0: keep them. Default: 0; "
+            "for Pangolin, 1")
         ->expected(0, 1)
         ->type_name("0|1")
         ->check(CLI::IsMember({"0", "1", ""}).description(""))
         ->default_str("");
     add_choice_option(command, "--mode", spec.mode, tasks::splice_mode_choices,
-                      "Compute scores as the program spliceai does, or without its known faults");
+                      "spliceai: compute scores as the program spliceai does; exact: compute them without "
+                      "that program's known faults");
     only_for(command, "splicing", {"--annotation", "--distance", "--mask", "--mode"});
     only_for(command, "chromatin", {"--labels", "--scorer"});
     only_for(command, "promoter", {"--tss"});
@@ -143,7 +144,8 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     add_value(command, "-o,--output", "FILE", spec.output, "Background, HDF5")->required()->group("Output");
     add_force_option(command, spec.overwrite);
     add_value(command, "--regions", "PEAKS", spec.regions,
-              "Models of profiles: BED or narrowPeak of peaks, for active_allele_quantile");
+              "Profile models: peaks (BED or narrowPeak) whose predicted reads active_allele_quantile "
+              "compares with");
     add_value(command, "--count", "N", spec.count,
               "Maximum number of variants and of peaks to score, drawn at random, and of alleles to place at "
               "random positions",
@@ -155,13 +157,12 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     const auto [command, spec] = program.add<VariantSpec>(
         "predict-variants", "Variants",
         "Score the effects of variants; for splicing see predict-splicing.\nA trained model gives the "
-        "difference "
-        "between its scores of the two alleles, a pretrained model how likely each allele is. "
-        "Writes one row per alternative allele, in order. top_label is the label that changes most, "
-        "top_effect its change, and top_p how often a shuffled variant changes any label as much.",
+        "difference between its scores of the two alleles; a pretrained model gives the likelihood of each "
+        "allele. Writes one row per alternative allele, in order. top_label is the label that changes most, "
+        "top_effect is its change, and top_p is the share of shuffled variants that change any label as "
+        "much.",
         "--model --reference --variants --tss --annotation --distance --mask --mode --labels --write "
-        "--scorer "
-        "--background --output --shard --dry-run --device",
+        "--scorer --background --output --shard --dry-run --device",
         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
           "../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
@@ -171,34 +172,34 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         std::move(run), finish_variants);
     add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec.labels);
-    add_value(command, "--write", "LIST", spec.quantities,
-              "Columns per label in tables: ref, alt, difference (alt - ref), log_odds (of coverage, the log "
-              "fold change; of numbers, alt - ref); with a background quantile and p; for models of profiles "
-              "log2_fold_change, jsd, jsd_p, active_allele_quantile; default: all. Splice models: status");
+    add_value(
+        command, "--write", "LIST", spec.quantities,
+        "Columns per label in tables: ref, alt, difference (alt - ref), log_odds (for coverage, the log fold "
+        "change; for numbers, alt - ref); with --background also quantile and p; for profile models also "
+        "log2_fold_change, jsd, jsd_p, active_allele_quantile; default: all. Splice models: status");
     add_value(command, "--background", "H5", spec.background,
-              "Background of build-background to rank effects against; default: background.h5 in the "
-              "model's folder, if any");
+              "File of build-background, whose effects give quantiles and p-values; default: background.h5 "
+              "in the model's folder, if any");
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows");
     add_choice_option(command, "--format", spec.outputs.stream, outputs::stream_choices,
                       "What --output - writes: a row per allele, or the records with effects in INFO")
         ->group("Output");
     command.add_flag("--dry-run", spec.dry_run,
-                     "Only print the expected time and memory, measured on some variants");
+                     "Only print the expected time and memory, estimated from some variants");
     add_splice_options(command, spec);
     add_compute_options(command, spec);
-    add_alias(
-        command, "splicing",
-        "Score the effects of variants on splicing, as SpliceAI does.\nWrites the records with "
-        "delta scores in INFO SpliceAI, in order, or a row per allele and gene.",
-        {{"The same VCF with INFO SpliceAI, by the files of spliceai's Python package",
-          "--model spliceai/models --reference ../test_data/genome/22.fa.gz --annotation "
-          "spliceai/annotations/grch37.txt --variants ../test_data/variants/1000g.chr22.vcf.gz --output "
-          "spliced.vcf.gz"},
-         {"The same without the program's known faults, by a GTF",
-          "--model spliceai/models --reference ../test_data/genome/22.fa.gz --annotation "
-          "gencode.v19.annotation.gtf.gz --variants ../test_data/variants/1000g.chr22.vcf.gz --mode exact "
-          "--output exact.vcf.gz"}});
+    add_alias(command, "splicing",
+              "Score the effects of variants on splicing, as SpliceAI does.\nWrites the records with delta "
+              "scores in INFO SpliceAI, in order, or a row per allele and gene.",
+              {{"The same VCF with INFO SpliceAI, by the files of spliceai's Python package",
+                "--model spliceai/models --reference ../test_data/genome/22.fa.gz --annotation "
+                "spliceai/annotations/grch37.txt --variants ../test_data/variants/1000g.chr22.vcf.gz "
+                "--output spliced.vcf.gz"},
+               {"The same without the program's known faults, by a GTF",
+                "--model spliceai/models --reference ../test_data/genome/22.fa.gz --annotation "
+                "gencode.v19.annotation.gtf.gz --variants ../test_data/variants/1000g.chr22.vcf.gz --mode "
+                "exact --output exact.vcf.gz"}});
 }
 
 }  // namespace bigbird::cli

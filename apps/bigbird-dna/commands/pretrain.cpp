@@ -30,11 +30,10 @@ void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
 
 void add_network_options(CLI::App& command, PretrainSpec& spec) {
     const HelpGroup in_group(command, "Network");
-    add_value(
-        command, "-m,--model", "DIR", spec.model,
-        "Start from the weights of this model (a run, a checkpoint or a model folder), for longer "
-        "contexts or another genome. Its tokenizer and configuration are used; --config may change only "
-        "dropout, the attention pattern, max_position_embeddings, rope_theta and rope_scaling");
+    add_value(command, "-m,--model", "DIR", spec.model,
+              "Start from the weights of this model (a run, a checkpoint or a model folder), for longer "
+              "contexts or another genome. Its tokenizer and configuration are used; --config may change "
+              "only dropout, the attention pattern, max_position_embeddings, rope_theta and rope_scaling");
     add_value(command, "--config", "NAME|FILE", spec.config,
               "Network and its training defaults: tiny, tiny-modern, modern, small, base, large, genomics, "
               "base-etc or a config.json (docs/pretraining.md)")
@@ -49,7 +48,7 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
               "Share of tokens to predict (0.15 in the paper's text, 0.1 in its figure 7)",
               CLI::Range(0.01, 0.9));
     add_value(command, "--repeat-weight", "WEIGHT", spec.repeat_weight,
-              "Loss weight of soft-masked (lower-case) sequence of --reference: repeats",
+              "Loss weight of repeats, which are the soft-masked (lower-case) letters of --reference",
               CLI::Range(0.0, 100.0));
     add_choice_option(command, "--nsp", spec.examples.nsp, on_or_off, "Also train next-sentence prediction");
 }
@@ -57,8 +56,8 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
 void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
     const HelpGroup in_group(command, "Evaluation");
     add_value(command, "--hold-out", "REGION", spec.corpora.hold_out,
-              "If documents are drawn from --reference: contigs, regions (22:21000001-22000000) or BED "
-              "files to leave out of training, and to score during it");
+              "If documents are drawn from --reference: contigs, regions (22:21000001-22000000) or BED files "
+              "to leave out of training, and to score during it");
     add_value(command, "--evaluate-documents", "DIR|FILE", spec.corpora.evaluate_documents,
               "Held-out token shards or documents to score during training; the results go to metrics.jsonl "
               "(eval_loss …)");
@@ -80,8 +79,8 @@ void add_resource_options(CLI::App& command, PretrainSpec& spec) {
         command, "--recompute", spec.recompute, on_or_off,
         "on: keep only each layer's input for the backward pass; less memory, a third more time");
     add_value(command, "--processes", "N", spec.processes,
-              "Number of processes on this machine, one per GPU or sharing the CPU's threads; for "
-              "several machines use torchrun or srun",
+              "Number of processes on this machine, one per GPU or sharing the CPU's threads; for several "
+              "machines use torchrun or srun",
               CLI::PositiveNumber);
 }
 
@@ -113,8 +112,7 @@ void add_optimizer_options(CLI::App& command, PretrainSpec& spec) {
         ->excludes(option_of(command, "--steps"))
         ->default_str("");
     add_choice_option(command, "--optimizer", spec.optimizer.kind, training::optimizer_choices,
-                      "muon: Muon for the matrices within layers (orthogonal updates of AdamW's size), AdamW "
-                      "for the rest");
+                      "muon: orthogonal updates (Muon) for the matrices within layers, AdamW for the rest");
     for (const char* option : {"--optimizer", "--learning-rate", "--betas", "--epsilon"})
         option_of(command, option)->default_str(by_config);
 }
@@ -176,8 +174,9 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     add_evaluation_options(command, spec);
     add_seed_option(command, spec.seed);
     add_resource_options(command, spec);
-    command.add_flag("--dry-run", spec.dry_run,
-                     "Only print parameters, operations, memory, tokens and the expected time");
+    command.add_flag(
+        "--dry-run", spec.dry_run,
+        "Only print the numbers of parameters, operations and tokens, and the expected memory and time");
 }
 
 }  // namespace bigbird::cli

@@ -16,17 +16,15 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     CLI::Option* peaks =
         add_value(command, "--peaks", "SHEET|BED", spec.examples.peaks,
                   "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
-    CLI::Option* signal =
-        add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
-                  "Coverage: a sheet with the columns name and path, or reads (BAM, CRAM), "
-                  "fragments, bigWig or bedGraph (see build-tracks). With --peaks: profiles "
-                  "of cut sites, corrected for the enzyme's bias");
-    CLI::Option* tss =
-        add_value(command, "--tss", "BED|GTF|GFF3", spec.promoters.tss,
-                  "Transcription start sites instead of --peaks: a model of promoters, against "
-                  "other windows of the genome (see build-promoters)")
-            ->excludes(peaks)
-            ->excludes(signal);
+    CLI::Option* signal = add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
+                                    "Coverage: a sheet with the columns name and path, or reads (BAM, CRAM), "
+                                    "fragments, bigWig or bedGraph (see build-tracks). With --peaks, trains "
+                                    "a model of cut-site profiles, corrected for the enzyme's bias");
+    CLI::Option* tss = add_value(command, "--tss", "BED|GTF|GFF3", spec.promoters.tss,
+                                 "Instead of --peaks: transcription start sites, to train a promoter model; "
+                                 "other windows of the genome are the negatives (see build-promoters)")
+                           ->excludes(peaks)
+                           ->excludes(signal);
     add_reference_option(command, spec.examples.references, false);
     peaks->needs(option_of(command, "--reference"));
     signal->needs(option_of(command, "--reference"));
@@ -39,20 +37,19 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         ->excludes(peaks);
     for (CLI::Option* of_signal : add_read_options(command, spec.tracks.reading))
         of_signal->needs(signal);
-    add_value(
-        command, "--bias", "auto|none|kmers:N|MODEL", spec.profiles.bias,
-        "Model of the enzyme's bias: trained on background (auto), a table of k-mers, or ChromBPNet's file "
-        "or folder")
+    add_value(command, "--bias", "auto|none|kmers:N|MODEL", spec.profiles.bias,
+              "Model of the enzyme's sequence bias. auto: train one on background regions; kmers:N: a table "
+              "of N-mers; MODEL: file or folder of ChromBPNet's bias model")
         ->default_str("auto for --assay atac and dnase, else none")
         ->needs(signal)
         ->needs(peaks);
     add_negatives_option(
         command, spec.examples.negatives,
-        "Evaluate on the bins with a peak and RATIO times as many without, instead of all bins; "
-        "gc:RATIO: bins outside peaks, of the same GC (see build-chromatin)")
+        "Evaluate on the bins with a peak and RATIO times as many bins without one, instead of all bins. "
+        "gc:RATIO: the bins without a peak have the same GC content (see build-chromatin)")
         ->needs(peaks);
     add_value(command, "--min-positives", "N", spec.min_positives,
-              "Leave labels with fewer positive test bins out of means, unless all have fewer",
+              "Leave labels with fewer than N positive test bins out of means, unless all labels have fewer",
               CLI::PositiveNumber)
         ->needs(peaks)
         ->excludes(signal);
@@ -78,8 +75,7 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
     add_value(command, "--epochs", "N", model.epochs, "Maximum number of epochs", CLI::PositiveNumber)
         ->default_str(
             "10, at least 300 steps; coverage: 30, at least 1000; profiles: 10, at least 2000; sequences: 6 "
-            "to 15, for 250,000 rows in "
-            "total");
+            "to 15, for 250,000 rows in total");
     add_value(command, "--steps", "N", model.learning_rate.total_steps,
               "Training steps, instead of --epochs; no early stopping", CLI::NonNegativeNumber)
         ->default_str("from --epochs")
@@ -111,7 +107,7 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag(force_option, spec.force);
     add_max_hours_option(command, spec.model.run.max_hours);
     command.add_flag("--dry-run", spec.dry_run,
-                     "Only print the expected rows, steps, time and memory, measured on some steps");
+                     "Only print the expected rows, steps, time and memory, estimated from a few steps");
 }
 
 /// `model`, with the options that every kind of model takes.
@@ -186,16 +182,13 @@ void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
 void setup_train(Program& program, Runner<TrainSpec> run) {
     const auto [command, spec] = program.add<TrainSpec>(
         "train", "Peaks, coverage or sequences",
-        "Train and evaluate a model of peaks, coverage, TSSs or sequences.\nMakes examples, trains a "
-        "model and a "
-        "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
-        "command, given again, resumes a stopped run.\nFor few peaks, --folds N trains one model on each of "
-        "N "
-        "splits "
-        "of the genome. --members N trains N\nnetworks on one split; FILE:FOLD takes a split from a file.",
-        "--peaks --signal --tss --table --fasta --reference --include --validation --test --folds "
-        "--split-by --strand "
-        "--epochs --max-hours --output --dry-run",
+        "Train and evaluate a model of peaks, coverage, TSSs or sequences.\nMakes examples, trains a model "
+        "and a linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The "
+        "same command, given again, resumes a stopped run.\nFor few peaks, --folds N trains one model on "
+        "each of N splits of the genome. --members N trains N\nnetworks on one split. --validation and "
+        "--test also take FILE:FOLD, a split that a file defines.",
+        "--peaks --signal --tss --table --fasta --reference --include --validation --test --folds --split-by "
+        "--strand --epochs --max-hours --output --dry-run",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
           "minutes",
           "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --output "
@@ -205,10 +198,9 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         std::move(run), choose_train_defaults);
     add_peak_options(command, spec);
     add_sequence_options(command, spec);
-    add_hold_out_options(
-        command, spec.validation, spec.test,
-        "default: about a tenth of the bins. With --table: a table, or a split by --split-by "
-        "[similarity:0.8,0.1,0.1]");
+    add_hold_out_options(command, spec.validation, spec.test,
+                         "default: about a tenth of the bins. With --table: a table of these rows; default: "
+                         "rows chosen by --split-by [similarity:0.8,0.1,0.1]");
     add_folds_option(command, spec);
     add_training_options(command, spec);
     add_folder_options(command, spec);

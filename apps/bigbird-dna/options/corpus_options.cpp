@@ -45,11 +45,12 @@ void take_shards(std::filesystem::path& documents, std::filesystem::path& corpus
 
 void add_region_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     const HelpGroup in_group(command, "Documents");
-    add_value(command, "--include", "REGION", drawing.include,
-              "Keep only sentences completely inside these: contigs, regions (22:21000001-22000000) or "
-              "BED files");
-    add_value(command, "--exclude", "REGION", drawing.exclude,
-              "Drop sentences that overlap these: contigs, regions or BED files (gaps, held-out sequence)");
+    add_value(
+        command, "--include", "REGION", drawing.include,
+        "Keep only sentences completely inside these contigs, regions (22:21000001-22000000) or BED files");
+    add_value(
+        command, "--exclude", "REGION", drawing.exclude,
+        "Drop sentences that overlap these contigs, regions or BED files, such as gaps or held-out sequence");
 }
 
 void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
@@ -58,16 +59,17 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     add_value(command, "--passes", "N", documents.passes,
               "Number of times that each contig is cut into sentences, each time from a new start");
     add_range_option(command, "--sentences", documents.sentences,
-                     "Sentences per document, a range with both ends included");
+                     "Range of the number of sentences per document, both ends included");
     add_range_option(command, "--sentence-length", documents.sentence_length,
-                     "Bases per sentence, a range with both ends included");
+                     "Range of the number of bases per sentence, both ends included");
     add_range_option(command, "--start-offset", documents.start_offset,
-                     "Offset at which a pass starts on a contig, a range with both ends included");
+                     "Range of the random offset at which a pass starts on a contig, both ends included");
     add_region_options(command, drawing);
     add_choice_option(command, "--reverse-complement", drawing.build.add_reverse_complement, strand_additions,
                       "add: repeat each document from the other strand");
     add_value(command, "--max-n-fraction", "SHARE", drawing.build.max_n_fraction,
-              "Drop sentences with a larger share of N and split there; 1 keeps all, as in the paper");
+              "Drop sentences with a larger share of N, and begin a new document after them; 1 keeps all "
+              "sentences, as in the paper");
 }
 
 void add_input_options(CLI::App& command, tokenizer::InputSpec& input, const std::string& what) {

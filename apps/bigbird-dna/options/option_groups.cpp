@@ -96,7 +96,7 @@ CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem
 
 CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model) {
     return add_value(command, "-m,--model", "DIR", model,
-                     "Model folder or run; also a Hugging Face folder of a form that this program reads")
+                     "Model folder or run, or a supported Hugging Face folder (docs/published-encoders.md)")
         ->required();
 }
 
@@ -137,7 +137,7 @@ std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<
                                                  std::vector<std::string>& exclude) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
         return add_value(command, name, "REGION", values,
-                         what + ": contigs, regions (22:21000001-22000000) or BED files");
+                         what + " contigs, regions (22:21000001-22000000) or BED files");
     };
     return {add("--include", include, "Keep only bins completely inside these"),
             add("--exclude", exclude, "Leave out bins that overlap these")};
@@ -149,18 +149,20 @@ std::vector<CLI::Option*> add_read_options(CLI::App& command, examples::SignalRe
         if (!reading.parse_shift(text))
             throw ConfigError("--shift takes two numbers of bases, such as 4,-4, not '" + text + "'");
     };
-    CLI::Option* assay = add_choice_option(
-        command, "--assay", reading.assay, examples::assays,
-        "Assay of the reads or fragments. atac, dnase: count cut sites of Tn5 or DNase I, after a shift that "
-        "is detected; chip: 5' ends, one track per strand; coverage: every base");
-    CLI::Option* count = add_choice_option(command, "--count", reading.counted, examples::counted_choices,
-                                           "Without --assay: count 5' ends, or each base")
-                             ->excludes(assay);
-    CLI::Option* shift = add_parsed(
-        command, "--shift", "BP,BP", set_shift,
-        "Numbers to add to a fragment's first and last base. For Tn5: 4,-4 for ends as aligned, 0,1 for ends "
-        "that are already shifted by 4,-5",
-        "detected for atac and dnase, else 0,0");
+    CLI::Option* assay =
+        add_choice_option(command, "--assay", reading.assay, examples::assays,
+                          "Assay of the reads or fragments. atac, dnase: count cut sites of Tn5 or DNase I, "
+                          "after an automatically detected shift; chip: count 5' ends, one track per strand; "
+                          "coverage: count every covered base; none: count as --count says");
+    CLI::Option* count =
+        add_choice_option(
+            command, "--count", reading.counted, examples::counted_choices,
+            "Without --assay. ends: count only the 5' ends; fragments: count every covered base")
+            ->excludes(assay);
+    CLI::Option* shift = add_parsed(command, "--shift", "BP,BP", set_shift,
+                                    "Shift of a fragment's first and last base, in bases. For Tn5: 4,-4 for "
+                                    "ends as aligned, 0,1 for ends that are already shifted by 4,-5",
+                                    "detected for atac and dnase, else 0,0");
     CLI::Option* quality =
         add_value(command, "--min-mapq", "N", reading.filter.min_mapq,
                   "Lowest mapping quality of reads that count (BAM, CRAM)", CLI::Range(0, highest_quality));
@@ -204,10 +206,10 @@ CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::
 }
 
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
-    return add_choice_option(command, "--attention", attention,
-                             {"automatic", "reference", "blocked", "fused", "fused-hopper"},
-                             "Implementation of attention. automatic: the fastest here; reference: dense, "
-                             "slow; fused and fused-hopper on GPUs: the project's own kernels");
+    return add_choice_option(
+        command, "--attention", attention, {"automatic", "reference", "blocked", "fused", "fused-hopper"},
+        "Implementation of attention. automatic: the fastest on this machine; reference: dense, slow; "
+        "blocked: LibTorch's operations; fused, fused-hopper: the project's own kernels, on GPUs");
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
@@ -220,10 +222,9 @@ CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, 
     std::string formats = ".tsv, .csv (each also .gz)";
     if (what == "Scores") {
         add_value(command, "--min-score", "SCORE", outputs.min_score,
-                  outputs.variants
-                      ? "Omit labels from .long.tsv outputs whose absolute log_odds (difference, if "
-                        "--write has no log_odds) is below this value"
-                      : "Omit scores below this value from .long.tsv outputs")
+                  outputs.variants ? "Omit labels from .long.tsv outputs whose absolute log_odds "
+                                     "(difference, if --write has no log_odds) is below this value"
+                                   : "Omit scores below this value from .long.tsv outputs")
             ->group("Output");
         formats += ", .long.tsv";
     }
@@ -255,13 +256,13 @@ void add_letter_inputs(CLI::App& command, tasks::LetterSpec& spec, const std::st
 
 void add_letter_outputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& what) {
     add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
-                      "Chromatin models: average the scores of both strands, or score only the given one "
-                      "(none) or its reverse complement (only)");
+                      "Chromatin models. average: the mean of both strands' scores; none: score only the "
+                      "given strand; only: score only its reverse complement");
     add_value(command, "-o,--output", "FILE", spec.outputs.paths,
               what +
-                  "; the file name's ending sets the format: .tsv, .csv (each also .gz), .npy, .h5 or "
-                  ".npz (as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per "
-                  "label); - for a table on standard output. Several outputs can be given")
+                  "; the file name's ending sets the format: .tsv, .csv (each also .gz), .npy, .h5 or .npz "
+                  "(as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per label); - for "
+                  "a table on standard output. Several outputs can be given")
         ->required()
         ->group("Output");
     add_force_option(command, spec.outputs.overwrite);
@@ -269,9 +270,8 @@ void add_letter_outputs(CLI::App& command, tasks::LetterSpec& spec, const std::s
 
 void add_labels_option(CLI::App& command, std::string& labels) {
     add_value(command, "--labels", "SELECTION", labels,
-              "Labels to write: indices (such as 0-24), groups, names or patterns (*CTCF*), separated "
-              "by commas; "
-              "default: all");
+              "Labels to write: indices (such as 0-24), groups, names or patterns (*CTCF*), separated by "
+              "commas; default: all");
 }
 
 void add_component_option(CLI::App& command, tasks::ComputeSpec& compute) {
@@ -284,8 +284,8 @@ void add_component_option(CLI::App& command, tasks::ComputeSpec& compute) {
             [&compute](const std::string& word) {
                 compute.component = parse_choice(networks::component_words, "--component", word);
             },
-            "Part of a ChromBPNet model: without the enzyme's bias, only the bias, or both joined, as in "
-            "measured reads; default: nobias, if the file has it")
+            "Part of a ChromBPNet model to use. nobias: without the enzyme's bias; bias: only the bias; "
+            "joined: both, as in measured reads. Default: nobias, if the file has it")
         ->check(CLI::IsMember(words).description(""))
         ->type_name(CLI::detail::join(words, "|"));
 }

@@ -97,7 +97,8 @@ CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model);
 
 /// Descriptions of --skip-invalid, for commands that make examples and for those that score rows.
 inline constexpr const char* skips_mismatches =
-    "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)";
+    "Skip rows that do not match the reference, however many (by default, more than 20 % such rows are an "
+    "error)";
 inline constexpr const char* marks_invalid =
     "Mark rows that are not on the reference and continue, instead of stopping with an error";
 

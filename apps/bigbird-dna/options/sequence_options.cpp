@@ -10,24 +10,24 @@ namespace bigbird::cli {
 std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::SequencesOptions& options) {
     CLI::Option* table = add_value(
         command, "--table", "TABLE", options.table,
-        "CSV or TSV with a sequence and its labels per line or, with --fasta, an id and its labels");
+        "CSV or TSV with a sequence and its labels on each line or, with --fasta, an id and its labels");
     CLI::Option* fasta = add_value(command, "--fasta", "FASTA", options.fasta,
-                                   "Sequences of --table's ids; or, without --table, one file per class, "
-                                   "named after the class (FASTA, or one sequence per line)");
+                                   "FASTA of the sequences whose ids are in --table. Without --table: one "
+                                   "file per class, named after the class (FASTA, or one sequence per line)");
     return {table, fasta};
 }
 
 CLI::Option* add_header_option(CLI::App& command, std::optional<bool>& header) {
     return add_choice_option(command, "--header", header, rows::header_choices,
-                             "Whether a table's first line is a header; auto: if it names a column, or the "
-                             "column of sequences holds no DNA in it");
+                             "Whether a table's first line is a header; auto: yes if that line names a "
+                             "column or has no DNA in the column of sequences");
 }
 
 std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options) {
-    CLI::Option* split_by =
-        add_value(command, "--split-by", "column:NAME|fraction:SHARES|similarity:SHARES", options.split_by,
-                  "Split one table by a column, at random, or with similar sequences in the same split; "
-                  "SHARES: training,validation,test, such as 0.8,0.1,0.1");
+    CLI::Option* split_by = add_value(
+        command, "--split-by", "column:NAME|fraction:SHARES|similarity:SHARES", options.split_by,
+        "How to split one table. column: by the words of a column; fraction: at random; similarity: with "
+        "similar sequences in the same split. SHARES: training,validation,test, such as 0.8,0.1,0.1");
     const HelpGroup in_group(command, "Columns");
     CLI::Option* sequence =
         add_value(command, "--sequence-column", "NAME", options.sequence_column,
@@ -41,7 +41,8 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
                    options.label_column);
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
-                          "Kind of the label columns; auto: labels if there are several, else classes");
+                          "Kind of the labels: classes, columns of 0 and 1 (labels), or a number; auto: "
+                          "labels if there are several columns, else classes");
     CLI::Option* header = add_header_option(command, options.header);
     return {sequence, label, target, split_by, header};
 }

@@ -43,10 +43,9 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
 using tasks::FinetuneSpec;
 
 void add_random_weights_option(CLI::App& command, FinetuneSpec& spec) {
-    command.add_flag(
-        "--random-weights", spec.random_weights,
-        "Use only the architecture and tokenizer of --model, with random weights, to measure what "
-        "pretraining brings");
+    command.add_flag("--random-weights", spec.random_weights,
+                     "Use only the architecture and tokenizer of --model, with random weights, to measure "
+                     "what pretraining brings");
 }
 
 void add_encoder_options(CLI::App& command, FinetuneSpec& spec) {
@@ -54,11 +53,11 @@ void add_encoder_options(CLI::App& command, FinetuneSpec& spec) {
               "Share of hidden values dropped in training; default: the pretrained model's",
               CLI::Range(0.0, 0.99));
     add_value(command, "--lora", "RANK", spec.lora.rank,
-              "Train low-rank adapters of the encoder's linear layers, and the head; other weights stay",
+              "Train only the head and low-rank adapters (LoRA) of this rank for the encoder's linear layers",
               CLI::Range(std::int64_t{1}, std::int64_t{1024}))
         ->default_str("train all weights");
-    add_value(command, "--lora-alpha", "ALPHA", spec.lora.alpha, "Adapters are scaled by ALPHA / RANK",
-              CLI::PositiveNumber)
+    add_value(command, "--lora-alpha", "ALPHA", spec.lora.alpha,
+              "Scale of the LoRA adapters: their output is multiplied by ALPHA / RANK", CLI::PositiveNumber)
         ->default_str("twice the rank");
     add_value(command, "--lora-dropout", "RATE", spec.lora.dropout,
               "Share of an adapter's input dropped in training", CLI::Range(0.0, 0.99));
@@ -71,7 +70,7 @@ void add_finetune_run_options(CLI::App& command, FinetuneSpec& spec) {
     add_seed_option(command, spec.seed);
     add_run_options(command, spec.output, spec.run);
     add_optimization_options(command, spec.batch_size, spec.learning_rate, spec.optimizer,
-                             "Number of steps, instead of --epochs");
+                             "Number of training steps, instead of --epochs");
     option_of(command, "--steps")->default_str("from --epochs");
     add_value(command, "--epochs", "N", spec.epochs, "Maximum number of epochs; --patience may stop earlier",
               CLI::PositiveNumber)

@@ -311,7 +311,7 @@ void Program::add_shared_options(CLI::App& app, const std::string& group) {
         ->type_name("FILE")
         ->group(group);
     CLI::Option* quiet =
-        app.add_flag("-q,--quiet", quiet_, "Only warnings and errors on standard error")->group(group);
+        app.add_flag("-q,--quiet", quiet_, "Print only warnings and errors to standard error")->group(group);
     app.add_flag("-v,--verbose", verbose_, "Log more to standard error")->excludes(quiet)->group(group);
     CLI::Option* threads = app.get_option_no_throw("--threads");
     if (threads == nullptr)
