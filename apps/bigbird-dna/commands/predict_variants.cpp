@@ -129,7 +129,7 @@ int run_splicing(const VariantSpec& spec) {
 void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     const auto [command, spec] = program.add<BackgroundSpec>(
         "build-background", "Variants",
-        "Score many variants, so that predict-variants can rank effects among them.\nWrites, per label, the "
+        "Score variants among which predict-variants can rank effects.\nWrites, per label, the "
         "quantiles of the effects of the variants, and of the same alleles at random positions. Give the "
         "file to predict-variants as --background, or put it into the model's folder as background.h5.",
         "--model --reference --variants --tss --regions --output --count --device",
