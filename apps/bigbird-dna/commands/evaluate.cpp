@@ -40,7 +40,7 @@ void add_evaluate_inputs(CLI::App& command, EvaluateOptions& options) {
         ->required();
     add_value(command, "--examples", "DIR", request.examples, "Example folder with the labels");
     add_value(command, "--labels", "BED", options.labels,
-              "BED with a label in column 4 for the bases of each row");
+              "BED whose column 4 names the label of a row's bases");
     add_reference_option(command, options.references, false);
     add_choice_option(command, "--split", request.split, examples::split_words,
                       "Split of --examples to evaluate");

@@ -50,7 +50,8 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_value(command, "-m,--model", "DIR", spec.model, "Run of pretrain, checkpoint, or model folder")
         ->required();
     add_value(command, "--documents", "DIR|FILE", spec.held_out.documents,
-              "Held-out sequence: FASTA, token shards of tokenize, or documents, text or coordinates");
+              "Held-out sequence: a FASTA, token shards of tokenize, or documents of build-documents (text "
+              "or coordinates)");
     add_reference_option(command, spec.references, false)
         ->description("Reference genome, if --documents holds coordinates");
     add_output_options(command, options.output, "Results, as JSON; - is standard output");

@@ -57,7 +57,7 @@ void add_finetune_inputs(CLI::App& command, FinetuneOptions& options) {
     add_value(command, "--examples", "DIR", spec.examples,
               "Example folder, from build-chromatin, build-tracks, build-promoters or build-sequences");
     add_value(command, "--annotations,--labels", "BED", spec.tokens.labels,
-              "BED with a label in column 4 for the bases of each row, such as exon, donor or acceptor; rows "
+              "BED whose column 4 names the label of a row's bases, such as exon, donor or acceptor; rows "
               "of different labels must not overlap");
     add_reference_option(command, spec.tokens.references, false);
     add_value(command, "--include", "REGION", spec.tokens.include,

@@ -158,7 +158,7 @@ void setup_motifs_compare(Program& program) {
     add_value(command, "KNOWN", "FILE", options.targets, "Known motifs, in MEME's minimal format or JASPAR's")
         ->required();
     add_value(command, "--nearest", "N", options.nearest,
-              "Known motifs to write per motif, the most similar first", CLI::PositiveNumber);
+              "Number of known motifs to write per motif, the most similar first", CLI::PositiveNumber);
     add_stream_output_options(command, options.output,
                               "Table: motif, name, known, known_name, p, e (p times the number of known "
                               "motifs), offset (columns from the known motif's first to the motif's first), "
@@ -179,9 +179,10 @@ void setup_motifs_find(Program& program) {
     add_value(command, "--attributions", "FILE", options.attributions,
               "Effects or attributions (.h5) of predict-mutagenesis or attribute")
         ->required();
-    add_output_options(command, options.output,
-                       "Motifs and their numbers of sites, in JASPAR's format if the name ends in .jaspar, "
-                       "else in MEME's; the name of a motif that lowers the score begins with negative_");
+    add_output_options(
+        command, options.output,
+        "File of the motifs and their numbers of sites, in JASPAR's format if its name ends in .jaspar, else "
+        "in MEME's; the name of a motif that lowers the score begins with negative_");
 }
 
 void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {

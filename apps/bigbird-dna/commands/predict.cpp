@@ -50,8 +50,8 @@ void add_row_options(CLI::App& command, PredictSpec& spec) {
 void add_tile_options(CLI::App& command, PredictSpec& spec) {
     const HelpGroup in_group(command, "Tiles");
     add_choice_option(command, "--pool", spec.pool, tasks::pool_choices,
-                      "Score of a row: the mean or the maximum of its bins or tiles; none: a row per tile; "
-                      "auto: mean of bins, none for tiles");
+                      "How the scores of a row's bins or tiles are combined: their mean, or their maximum. "
+                      "none: write a row per tile; auto: mean for bins, none for tiles");
     add_value(command, "--tile", "BP", spec.tile,
               "Cut regions into tiles of this many bases, such as the 200 of training; for promoters: score "
               "a window every BP bases, on the region's strand or, without one, on both",

@@ -19,8 +19,8 @@ constexpr const char* by_config_or_model = "by --config; with --model, as it was
 
 void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
     add_value(command, "--documents", "DIR|FILE", corpora.documents,
-              "Token shards of tokenize, the fastest input, or documents of build-documents, text or "
-              "coordinates; if not given, documents are drawn from --reference");
+              "Token shards of tokenize (the fastest input), or documents of build-documents (text or "
+              "coordinates). Default: documents are drawn from --reference");
     add_reference_option(command, corpora.references, false)
         ->description("Genome that documents are drawn from, or that their coordinates refer to");
     add_input_options(command, corpora.input,
@@ -70,7 +70,8 @@ void add_resource_options(CLI::App& command, PretrainSpec& spec) {
     add_device_option(command, spec.device);
     add_threads_option(command, spec.threads);
     add_value(command, "--micro-batch-size", "N", spec.micro_batch_size,
-              "Sequences computed at once; fewer need less memory", CLI::NonNegativeNumber)
+              "Number of sequences that the network computes at once; fewer sequences need less memory",
+              CLI::NonNegativeNumber)
         ->default_str("what suits the device");
     add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
                       "Number format. bf16: mixed precision; auto: bf16 on a GPU, fp32 on a CPU");
