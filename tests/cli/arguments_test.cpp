@@ -320,6 +320,10 @@ DOCTEST_TEST_CASE("arguments: what other tools call a command or an option is kn
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--genome", "g.fa"}), "did you mean --reference?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--bed", "r.bed"}), "did you mean --regions?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--verbos"}), "did you mean --verbose?"));
+    DOCTEST_CHECK(holds(said({"predict-splicing", "-I", "in.vcf", "-O", "out.vcf"}),
+                        "there is no option -I; did you mean --variants?"));
+    DOCTEST_CHECK(holds(said({"predict-splicing", "-A", "grch37"}), "did you mean --annotation?"));
+    DOCTEST_CHECK(holds(said({"predict-splicing", "-x"}), "there is no option -x; see"));
 }
 
 DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the byte") {

@@ -182,8 +182,11 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
               "in the model's folder, if any");
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows");
-    add_choice_option(command, "--format", spec.outputs.stream, outputs::stream_choices,
-                      "What --output - writes: a row per allele, or the records with effects in INFO")
+    add_choice_option(
+        command, "--format", spec.outputs.stream, outputs::stream_choices,
+        "What --output - writes: a row per allele, or the records with effects in INFO; default: "
+        "table, splice models: vcf")
+        ->default_str("")
         ->group("Output");
     command.add_flag("--dry-run", spec.dry_run,
                      "Only print the expected time and memory, estimated from some variants");

@@ -231,11 +231,12 @@ CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, 
     formats += ", .npy, .h5";
     if (outputs.variants) formats += ", .vcf, .vcf.gz, .bcf (the input's records with effects in INFO)";
     if (outputs.tracks) formats += ", .bedgraph, .bw ({label} in the name: a file per label)";
-    CLI::Option* const output =
-        add_value(command, "-o,--output", "FILE", outputs.paths,
-                  what + "; the file name's ending sets the format: " + formats +
-                      "; - for a table on standard output. Several outputs can be given")
-            ->group("Output");
+    CLI::Option* const output = add_value(command, "-o,--output", "FILE", outputs.paths,
+                                          what + "; the file name's ending sets the format: " + formats +
+                                              (outputs.variants ? "; - for standard output (see --format)"
+                                                                : "; - for a table on standard output") +
+                                              ". Several outputs can be given")
+                                    ->group("Output");
     add_force_option(command, outputs.overwrite);
     return output;
 }

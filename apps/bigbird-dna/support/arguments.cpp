@@ -33,12 +33,25 @@ std::string nearest(const std::vector<std::string>& known, const std::string& wo
 }
 
 /// Other tools' names of options and commands, and ours.
-constexpr std::pair<std::string_view, std::string_view> synonyms[] = {
-    {"--genome", "--reference"}, {"--fasta", "--reference"}, {"--ref", "--reference"},
-    {"--bed", "--regions"},      {"--input", "--regions"},   {"--intervals", "--regions"},
-    {"--vcf", "--variants"},     {"--out", "--output"},      {"--cpus", "--threads"},
-    {"--cores", "--threads"},    {"--jobs", "--threads"},    {"--checkpoint", "--model"},
-    {"--gpu", "--device"}};
+constexpr std::pair<std::string_view, std::string_view> synonyms[] = {{"--genome", "--reference"},
+                                                                      {"--fasta", "--reference"},
+                                                                      {"--ref", "--reference"},
+                                                                      {"--bed", "--regions"},
+                                                                      {"--input", "--regions"},
+                                                                      {"--intervals", "--regions"},
+                                                                      {"--vcf", "--variants"},
+                                                                      {"--out", "--output"},
+                                                                      {"--cpus", "--threads"},
+                                                                      {"--cores", "--threads"},
+                                                                      {"--jobs", "--threads"},
+                                                                      {"--checkpoint", "--model"},
+                                                                      {"--gpu", "--device"},
+                                                                      {"-I", "--variants"},
+                                                                      {"-O", "--output"},
+                                                                      {"-R", "--reference"},
+                                                                      {"-A", "--annotation"},
+                                                                      {"-D", "--distance"},
+                                                                      {"-M", "--mask"}};
 
 /// "; did you mean X?": a synonym, names that begin with `word-`, or the nearest spelling.
 std::string suggestion(const std::vector<std::string>& known, const std::string& word) {
@@ -48,6 +61,8 @@ std::string suggestion(const std::vector<std::string>& known, const std::string&
     std::string longer;
     for (const std::string& each : known)
         if (each.starts_with(word + "-")) longer += (longer.empty() ? "" : ", ") + each;
+    constexpr std::size_t letter = 2;  // "-I": near to names that mean something else
+    if (word.size() == letter) return {};
     return longer.empty() ? nearest(known, word) : "; did you mean one of " + longer + "?";
 }
 
@@ -110,8 +125,9 @@ void protect_with_companions(const fs::path& path, const std::string& named_by, 
 std::optional<std::string> unknown_argument(const CLI::App& command) {
     if (const auto of_other = option_of_other_task(command, help_notes(command).task)) return of_other;
     const std::vector<std::string> left = command.remaining();
-    const auto option = std::find_if(left.begin(), left.end(),
-                                     [](const std::string& word) { return word.starts_with("--"); });
+    const auto option = std::find_if(left.begin(), left.end(), [](const std::string& word) {
+        return word.starts_with("-") && word != "-";
+    });
     if (option == left.end())
         return left.empty() ? std::nullopt : std::optional("'" + left.front() + "' was not expected here");
     const std::string word = option->substr(0, option->find('='));

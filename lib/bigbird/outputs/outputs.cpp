@@ -183,8 +183,9 @@ void prepare_outputs(const OutputSpec& spec) {
         if (!kind) {
             throw ConfigError(
                 path.string() +
-                ": the ending tells the format of scores: .tsv, .tsv.gz, .csv, .long.tsv, .npy, "
-                ".h5, .bedgraph or .bw, or '-' for a table on standard output");
+                ": the ending tells the format of scores: .tsv, .tsv.gz, .csv, .long.tsv, .npy, .h5, " +
+                (spec.variants ? ".vcf, .vcf.gz or .bcf" : ".bedgraph or .bw") +
+                ", or '-' for standard output");
         }
         if (!seen.insert(path.lexically_normal()).second)
             throw ConfigError(path.string() + ": is given twice as --output");

@@ -83,6 +83,14 @@ void require_sound(const htsFile& file, bool ended, const std::filesystem::path&
         throw ReadError(std::string("cannot be read: ") + std::strerror(error), path, line);
 }
 
+/// htslib adds contigs of an index beside the named file to its header, which parts of a job would not share.
+htsFile* open_without_index(const std::filesystem::path& path) {
+    hFILE* const stream = hopen(path.c_str(), "r");
+    htsFile* const file = stream != nullptr ? hts_hopen(stream, "/dev/null", "r") : nullptr;
+    if (stream != nullptr && file == nullptr) hclose_abruptly(stream);
+    return file;
+}
+
 }  // namespace
 
 void CloseVariants::operator()(htsFile* file) const noexcept {
@@ -97,7 +105,7 @@ VariantReader::VariantReader(std::filesystem::path path) : path_(std::move(path)
     detail::silence_htslib();
     require_readable(path_);
     detail::check_variant_header(path_);
-    file_.reset(hts_open(path_.c_str(), "r"));
+    file_.reset(open_without_index(path_));
     if (!file_) throw InputError("cannot be opened as VCF or BCF", path_);
     const htsFormat* format = hts_get_format(file_.get());
     const bool is_readable = format->compression == no_compression || format->compression == gzip ||

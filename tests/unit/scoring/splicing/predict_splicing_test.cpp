@@ -173,8 +173,13 @@ DOCTEST_TEST_CASE("predict splicing: parts merge to what one run writes, in VCF,
     std::string body;
     for (int position = 30; position < 170; ++position)
         body += fixture.row(position, "C,<DEL>");
-    for (const std::string ending : {"vcf.gz", "bcf", "tsv"}) {
-        auto spec = fixture.spec(body, "all." + ending);
+    for (int position = 1; position < 60; ++position)
+        body += "2\t" + std::to_string(position) + "\t.\tA\tC\t.\t.\t.\n";
+    const std::string contigs = "##contig=<ID=chr1>\n##contig=<ID=2>\n";
+    using Row = std::pair<std::string, std::string>;
+    for (const auto& [ending, header] :
+         {Row{"vcf.gz", contigs}, {"bcf", contigs}, {"tsv", contigs}, {"vcf.gz", ""}}) {
+        auto spec = fixture.spec(body, "all." + ending, header);
         predict_splicing(spec, fixture.model);
         std::vector<fs::path> parts;
         for (const std::int64_t number : {2, 1, 3}) {

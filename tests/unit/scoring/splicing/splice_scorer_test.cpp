@@ -64,12 +64,12 @@ public:
             dna.replace(intron, 2, "GT").replace(intron + 38, 2, "AG");
         for (const std::size_t intron : {std::size_t{250}, std::size_t{300}})
             dna.replace(intron, 2, "CT").replace(intron + 26, 2, "AC");
-        genome = genome::in_memory_genome({{"c", dna}, {"d", dna}});
+        genome = genome::in_memory_genome({{"c", dna}, {"d", dna}, {"e", std::string(10'100, 'A')}});
         write_file(folder_ / "genes",
                    "#NAME\tCHROM\tSTRAND\tTX_START\tTX_END\tEXON_START\tEXON_END\n"
                    "PLUS\tc\t+\t40\t200\t40,110,170,\t70,130,200,\n"
                    "MINUS\tc\t-\t190\t350\t190,278,328,\t250,300,350,\n"
-                   "WHOLE\td\t+\t0\t400\t0,\t400,\n");
+                   "WHOLE\td\t+\t0\t400\t0,\t400,\nLONG\te\t+\t0\t10100\t0,\t10100,\n");
         genes.emplace(folder_ / "genes", *genome);
     }
     genome::Variant variant(std::int64_t position, std::int64_t length, std::vector<std::string> alts,
@@ -207,6 +207,11 @@ DOCTEST_TEST_CASE("splice scorer: exact scores more, up to the same ends of the 
     DOCTEST_CHECK(fixture.status(fixture.variant(384, 10, {"A"}, "d"), exact) == near_end);
     DOCTEST_CHECK(fixture.status(fixture.variant(383, 10, {"A"}, "d")) == ok);
     DOCTEST_CHECK(fixture.status(fixture.variant(100, 1, {"<DEL>"}), exact) == symbolic);
+    genome::Variant longest = fixture.variant(50, 1, {"A"}, "e");
+    longest.ref = std::string(10'000, 'A');
+    DOCTEST_CHECK(fixture.status(longest, exact) == ok);
+    longest.ref += 'A';
+    DOCTEST_CHECK(fixture.status(longest, exact) == too_long);
     const SpliceOptions none{.mode = tasks::SpliceMode::exact, .distance = 0};
     DOCTEST_CHECK(fixture.status(fixture.variant(100, 1, {"A"}), none) == ok);
 }
@@ -219,7 +224,8 @@ DOCTEST_TEST_CASE("splice scorer: exact masks sites of the transcript's introns,
         return std::vector<float>{0, acceptor ? 0.75F : 0, donor ? 0.75F : 0};
     });
     const auto text = [&](std::int64_t position, bool mask, tasks::SpliceMode mode) {
-        const auto records = fixture.scored({fixture.variant(position, 1, {"C"})}, {mode, 3, mask});
+        const auto records =
+            fixture.scored({fixture.variant(position, 1, {fixture.other(position)})}, {mode, 3, mask});
         return text_of(Spliced::effect(records.front()));
     };
     // The G of GT at base 70: the donor of base 69 is lost, a known one.
@@ -229,6 +235,14 @@ DOCTEST_TEST_CASE("splice scorer: exact masks sites of the transcript's introns,
     const auto minus = fixture.scored({fixture.variant(250, 1, {"G"})}, {tasks::SpliceMode::exact, 3, true});
     DOCTEST_CHECK(Spliced::effect(minus.front()).scores[1] == 0.75);
     DOCTEST_CHECK(Spliced::effect(minus.front()).positions[1] == -1);
+    // The network has a donor at the last base of the transcript: an end of an exon, but no annotated donor.
+    const std::uint8_t before = codes(fixture.dna)[198];
+    fixture.model.set([before](std::span<const std::uint8_t> bases, std::int64_t) {
+        return std::vector<float>{0, 0, bases[1] == before && bases[3] == 4 ? 0.75F : 0};
+    });
+    DOCTEST_CHECK(text(198, true, tasks::SpliceMode::spliceai).substr(15, 4) == "0.75");
+    DOCTEST_CHECK(text(198, false, tasks::SpliceMode::exact).substr(15, 4) == "0.75");
+    DOCTEST_CHECK(text(198, true, tasks::SpliceMode::exact).substr(15, 4) == "0.00");
 }
 
 DOCTEST_TEST_CASE("splice scorer: passes are over tiles of a gene, whatever other variants there are") {
