@@ -10,6 +10,7 @@
 #include "bigbird/rows/window.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,24 +48,39 @@ public:
     void add(const AnnotationRow& row, const genome::TextInput& input) {
         if (row.type == "transcript" || row.type.ends_with("RNA") || row.type.ends_with("_transcript"))
             transcripts_.push_back(annotated(row, input));
-        else if (transcripts_.empty() && row.type.ends_with("gene"))
+        else if (row.type.ends_with("gene") && row.type != "pseudogene" &&
+                 (transcripts_.empty() || row.strand == "+" || row.strand == "-"))
             genes_.push_back(annotated(row, input));
     }
 
     std::vector<BedRecord> sites(const std::filesystem::path& path) {
-        std::vector<BedRecord>& found = transcripts_.empty() ? genes_ : transcripts_;
-        if (found.empty())
+        if (transcripts_.empty() && genes_.empty())
             throw InputError("holds neither transcripts nor genes; give a GTF or GFF3 that has them, or BED6",
                              path);
-        std::set<std::tuple<std::string, std::int64_t, Strand>> seen;
+        std::set<std::tuple<std::string, std::int64_t, Strand>> begun, seen;
+        for (const BedRecord& one : transcripts_)
+            begun.emplace(one.where.contig, tss_of(one.where, one.strand), one.strand);
+        // Genes of bacteria have none; neither have immunoglobulin's in some files.
+        std::erase_if(genes_, [&](const BedRecord& gene) {
+            const auto& [contig, begin, end] = gene.where;
+            return std::any_of(begun.lower_bound({contig, begin, Strand{}}),
+                               begun.lower_bound({contig, end, Strand{}}),
+                               [&](const auto& start) { return std::get<Strand>(start) == gene.strand; });
+        });
+        const std::string genes = counted(genes_.size(), "gene");
+        const std::string of =
+            transcripts_.empty() ? genes
+            : genes_.empty()     ? counted(transcripts_.size(), "transcript")
+                             : counted(transcripts_.size(), "transcript") + " and " + genes + " without one";
+        std::ranges::move(genes_, std::back_inserter(transcripts_));
+        std::ranges::sort(transcripts_, {}, &BedRecord::line);
         std::vector<BedRecord> sites;
-        for (BedRecord& one : found) {
+        for (BedRecord& one : transcripts_) {
             BedRecord site = base_of(std::move(one));
             if (seen.emplace(site.where.contig, site.where.begin, site.strand).second)
                 sites.push_back(std::move(site));
         }
-        log_info("{}: {} of {}", path.string(), counted(sites.size(), "TSS"),
-                 counted(found.size(), transcripts_.empty() ? "gene" : "transcript"));
+        log_info("{}: {} of {}", path.string(), counted(sites.size(), "TSS"), of);
         return sites;
     }
 

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
@@ -225,7 +226,12 @@ void VariantRows::settle(const VariantRow& row) {
                     : row.status == RowStatus::past_end ? Fit::past_end
                                                         : Fit::inside;
     fit_.add({row.contig, row.position, row.position + std::ssize(row.ref)}, fit, reference_);
-    fit_.ref_mismatch += row.status == RowStatus::ref_mismatch ? 1 : 0;
+    if (row.status == RowStatus::ref_mismatch && ++fit_.ref_mismatch == 1) {
+        const std::string dna = reference_.fetch({reference_.contigs()[*reference_.find(row.contig)].name,
+                                                  row.position, row.position + std::ssize(row.ref)});
+        fit_.mismatched += "; the first: " + row.contig + ":" + std::to_string(row.position + 1) + " " +
+                           shortened(row.ref) + ", where the reference has " + shortened(dna);
+    }
     if (!is_scored(row.status)) ++not_scored_[row.status];
 }
 
@@ -238,7 +244,8 @@ void VariantRows::report(bool part, bool skip_invalid) const {
     }
     for (const auto& [status, count] : not_scored_) {
         const bool other = status == RowStatus::ref_mismatch && count == rows_;
-        log_warning("{}: {} of {} rows are {} and have no scores{}", path, count, rows_, to_string(status),
+        log_warning("{}: {} of {} rows are {} and have no scores{}{}", path, count, rows_, to_string(status),
+                    status == RowStatus::ref_mismatch ? " (" + fit_.mismatched + ")" : "",
                     other ? "; is it of another assembly than the FASTA?" : "");
     }
     if (!part) genome::require_assembly(fit_, reference_, path, "variants", skip_invalid);

@@ -68,6 +68,18 @@ DOCTEST_TEST_CASE("tss: genes where a file has no transcripts") {
                  "1\tx\tCDS\t3\t7\t.\t-\t0\tID=c\n") == "1:6 - one\n1:3 + g2\n");
 }
 
+DOCTEST_TEST_CASE("tss: bacteria's genes, of which only those of RNAs have a transcript") {
+    const testing::CapturedLog log;
+    DOCTEST_CHECK(sites_of("c\tRefSeq\tgene\t3\t7\t.\t+\t.\tID=gene0;Name=thrL\n"
+                           "c\tRefSeq\tCDS\t3\t7\t.\t+\t0\tID=cds0;Parent=gene0\n"
+                           "c\tRefSeq\tgene\t9\t20\t.\t-\t.\tID=gene1;Name=ileV\n"
+                           "c\tRefSeq\ttRNA\t9\t18\t.\t-\t.\tID=rna1;Parent=gene1;gene=ileV\n"
+                           "c\tRefSeq\tgene\t11\t30\t.\t+\t.\tID=gene2;Name=thrA\n"
+                           "c\tRefSeq\tpseudogene\t40\t50\t.\t+\t.\tID=gene3\n") ==
+                  "c:2 + thrL\nc:17 - ileV\nc:10 + thrA\n");
+    DOCTEST_CHECK(testing::holds(log.text(), "3 TSSs of 1 transcript and 2 genes without one"));
+}
+
 DOCTEST_TEST_CASE("tss: what cannot be read is named with its line") {
     const auto refusal = [](const std::string& text) {
         return testing::message_of<InputError>([&] { sites_of(text); });

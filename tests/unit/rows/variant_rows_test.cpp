@@ -118,7 +118,10 @@ DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked and counted") {
                   "past_end past_end ref_mismatch "
                   "ref_mismatch too_long has_n padded ");
     DOCTEST_CHECK(std::isnan(rows[0].n_fraction));
-    DOCTEST_CHECK(testing::holds(log.text(), "v.vcf: 3 of 17 rows are ref_mismatch and have no scores"));
+    DOCTEST_CHECK(
+        testing::holds(log.text(),
+                       "v.vcf: 3 of 17 rows are ref_mismatch and have no scores (whose REF is not the "
+                       "reference's; the first: 1:6 A, where the reference has C)"));
 }
 
 DOCTEST_TEST_CASE("variant_rows: windows and offsets do not depend on how a variant is written") {

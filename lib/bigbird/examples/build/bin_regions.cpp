@@ -164,6 +164,11 @@ std::vector<BinRegions::Intervals> BinRegions::choose(std::span<const UsableBins
     std::vector<Intervals> chosen = by_contig(usable, missing.size());
     if (!options_.gap) return chosen;
     const PeakBlocks blocks(usable, options_.bin, *options_.gap);
+    if (blocks.peaks() == 0)
+        throw InputError(
+            fmt::format("no bin of {} bp has a label: a peak must cover more than half of one that "
+                        "--include and --exclude admit; make summits wider",
+                        options_.bin));
     if (options_.folds > 0) {
         const std::int64_t needed =
             std::max(least_peaks_to_hold_out, 2 * static_cast<std::int64_t>(options_.folds));

@@ -149,6 +149,8 @@ void EffectRanks::require(const rows::Provenance& run, std::span<const std::stri
     }
     const bool has_all = labels_.size() == background_->labels.size();
     ranks_largest_ = has_all && !background_->of_largest.empty();
+    if (!has_all && labels_.size() > 1)
+        log_info("top_p is NA, as --labels chooses some of the labels that it compares; p has each label's");
     if (has_all && !ranks_largest_) {
         log_warning(
             "{}: lacks the largest effects of shuffled variants, which earlier versions did not store: top_p "
@@ -193,7 +195,10 @@ RankFigures EffectRanks::rank() const {
 
 TopEffect EffectRanks::top(const AlleleEffects& effects) const {
     TopEffect top = top_of(effects);
-    if (ranks_largest_) top.p = static_cast<float>(background_->p_of_largest(top.effect));
+    if (ranks_largest_)
+        top.p = static_cast<float>(background_->p_of_largest(top.effect));
+    else if (labels_.size() == 1 && !effects.empty())
+        top.p = effects.front().p;
     return top;
 }
 

@@ -205,4 +205,8 @@ DOCTEST_TEST_CASE("held_out_blocks: too few peaks are refused with the regions t
     options = peaks_at(folder, {500'000});
     DOCTEST_CHECK(message() ==
                   "1 separate peak is too few to hold some out by rule, which takes 10: give more peaks");
+    options.exclude = {"c:499001-501000"};
+    DOCTEST_CHECK(message() ==
+                  "no bin of 200 bp has a label: a peak must cover more than half of one that --include and "
+                  "--exclude admit; make summits wider");
 }

@@ -433,6 +433,11 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(old[1][9] == "NA");
     DOCTEST_CHECK(std::vector(old[1].begin() + 10, old[1].end()) ==
                   std::vector(rows[1].begin() + 10, rows[1].end()));
+    spec.labels = "1";
+    const Rows one = fixture.run(spec);
+    DOCTEST_CHECK(one[1][9] == one[1][15]);  // of one label it is p
+    spec.labels = "0,1";
+    DOCTEST_CHECK(fixture.run(spec)[1][9] == "NA");
 }
 
 DOCTEST_TEST_CASE("predict_variants: INFO replaces what VCF and its readers take for separators in names") {
