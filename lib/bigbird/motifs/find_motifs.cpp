@@ -11,6 +11,7 @@ namespace bigbird::motifs {
 
 namespace {
 
+constexpr std::int64_t least_columns = 4;  // shorter ones are in most stretches
 constexpr std::int64_t core = 21, seqlet_width = 31, farthest = 10;
 constexpr double deviations =
     2.5;  // number of standard deviations by which a seqlet's sum must exceed the sums of random bases
@@ -227,7 +228,9 @@ FoundMotifs find_motifs(std::span<const Contributions> regions) {
     }
     FoundMotifs found{.seqlets = std::ssize(seqlets)};
     for (const Cluster& cluster : merged(std::move(clusters))) {
-        found.motifs.push_back(motif_of(regions, cluster));
+        Motif motif = motif_of(regions, cluster);
+        if (std::ssize(motif.shares) < least_columns) continue;
+        found.motifs.push_back(std::move(motif));
         const bool lowers = std::accumulate(cluster.sum.begin(), cluster.sum.end(), 0.0F) < 0;
         found.motifs.back().id = fmt::format("{}pattern_{}", lowers ? "negative_" : "", found.motifs.size());
     }

@@ -52,7 +52,7 @@ struct FoundMotifs {
 /// standard deviations, at least 21 bases away from any higher seqlet. The 4,000 highest are kept. The 31
 /// bases around their centers are clustered by the cosine of their contributions at the best offset (10 bases
 /// at most) and strand. A motif is made of the letters of a cluster of 10 seqlets or more. Both ends are
-/// trimmed to where the mean contribution is at least a fifth of its maximum.
+/// trimmed to where the mean contribution is at least a fifth of its maximum. Less than four bases are none.
 FoundMotifs find_motifs(std::span<const Contributions> regions);
 
 struct ScanSpec {

@@ -70,6 +70,17 @@ DOCTEST_TEST_CASE("find_motifs: planted motifs that raise and lower a score come
             DOCTEST_CHECK(column[0] + column[1] + column[2] + column[3] == doctest::Approx(1));
 }
 
+DOCTEST_TEST_CASE("find_motifs: two bases are no motif") {
+    std::vector<Contributions> regions = some_regions(90, false);
+    for (std::size_t i = 0; i < regions.size(); i += 3) {
+        regions[i].dna.replace(40, 2, "TG");
+        regions[i].values[40] = regions[i].values[41] = 5;
+    }
+    const FoundMotifs found = find_motifs(regions);
+    DOCTEST_CHECK(found.seqlets >= 25);
+    DOCTEST_CHECK(found.motifs.empty());
+}
+
 DOCTEST_TEST_CASE("find_motifs: contributions in no order, few regions and none have no motifs") {
     DOCTEST_CHECK(find_motifs(some_regions(150, false)).motifs.empty());
     DOCTEST_CHECK(find_motifs(some_regions(8)).motifs.empty());
