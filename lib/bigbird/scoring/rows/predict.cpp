@@ -475,7 +475,7 @@ PredictReport predict(const PredictSpec& spec) {
         log_info(
             "{} of {} rows are longer than a bin: each gets the mean of the bins that it touches (--pool "
             "max: "
-            "the largest score)",
+            "the largest score; --tile: a row per tile)",
             report.longer, report.rows);
     }
     return report;
