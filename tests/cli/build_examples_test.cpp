@@ -100,8 +100,10 @@ DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave noth
     write_file(p, "");
     check_fails(chromatin(p, folder / "c"), 3, "--peaks holds no peaks: every file is empty");
     write_file(p, "chr21\t100\t900\nchr22\t30000000\t30001000\n");
-    check_fails(chromatin(p, folder / "c"), 3,
-                "none of the 2 peaks is on the reference; give peaks and reference of the same assembly");
+    check_fails(
+        chromatin(p, folder / "c"), 3,
+        "none of the 2 peaks is on the reference (which has '22'); give peaks and reference of the same "
+        "assembly");
     write_file(p, "name\tgroup\tpath\nCTCF\tTF\tmissing.bed\n");
     check_fails(chromatin(p, folder / "c"), 3,
                 p + ":2: " + (folder / "missing.bed").string() + ": no such file");

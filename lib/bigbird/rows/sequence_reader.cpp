@@ -82,12 +82,14 @@ InputError SequenceReader::missing(const std::string& column) const {
     if (!header_) {
         return fault("has no header that names a column '" + column + "'; its first line holds " +
                      listed(fields_) +
-                     "; without a header --sequence-column and --label-column take numbers, from 1");
+                     "; --sequence-column and --label-column name the columns or, without a header, "
+                     "their numbers, from 1");
     }
     const std::string remedy = column == "sequence" ? "; --sequence-column names that of the sequences"
                                : column == "label"
                                    ? "; --label-column names that of the labels, --target says what they are"
-                                   : "";
+                               : column == "id" ? "; call that of the ids 'id'"
+                                                : "";
     return fault("has no column '" + column + "'; its columns are " + listed(fields_) + remedy);
 }
 

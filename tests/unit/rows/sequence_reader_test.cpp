@@ -118,10 +118,12 @@ DOCTEST_TEST_CASE("sequence_reader: what is wrong is said with file and line") {
                   "that of the sequences");
     DOCTEST_CHECK(message("ACGT,0,1\n", labelled) ==
                   ":1: has no header that names a column 'label'; its first line holds 'ACGT', '0', '1'; "
-                  "without a header --sequence-column and --label-column take numbers, from 1");
+                  "--sequence-column and --label-column name the columns or, without a header, their "
+                  "numbers, from 1");
     DOCTEST_CHECK(message("dna\tclass\n", labelled) ==
                   ":1: has no header that names a column 'sequence'; its first line holds 'dna', 'class'; "
-                  "without a header --sequence-column and --label-column take numbers, from 1");
+                  "--sequence-column and --label-column name the columns or, without a header, their "
+                  "numbers, from 1");
     DOCTEST_CHECK(message("sequence,label\nACGT\n", labelled) ==
                   ":2: has 1 column where the first line has 2");
     DOCTEST_CHECK(message("sequence\tlabel\n1\tACGT\t0\n", labelled) ==

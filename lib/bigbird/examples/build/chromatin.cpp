@@ -20,6 +20,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <ranges>
 
 namespace bigbird::examples {
 namespace fs = std::filesystem;
@@ -107,8 +108,9 @@ private:
             log_warning("left out {} of {} peaks: {}", fit.off_reference(), fit.rows, fit.misfits());
         if (fit.rows == 0) throw InputError("--peaks holds no peaks: every file is empty");
         if (fit.rows == fit.off_reference()) {
-            throw InputError("none of the " + counted(fit.rows, "peak") +
-                             " is on the reference; give peaks and reference of the same assembly");
+            throw InputError("none of the " + counted(fit.rows, "peak") + " is on the reference (which has " +
+                             listed(reference().contigs() | std::views::transform(&genome::Contig::name)) +
+                             "); give peaks and reference of the same assembly");
         }
         genome::require_assembly(fit, reference(), "--peaks", "peaks", options_.skip_invalid);
     }

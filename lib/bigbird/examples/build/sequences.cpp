@@ -341,7 +341,7 @@ private:
             };
             if (target_ == TargetKind::numbers) {
                 const auto number = static_cast<float>(rows::parse_real(text).value_or(NAN));
-                if (!std::isfinite(number)) throw fault("", "no finite number");
+                if (!std::isfinite(number)) throw fault("", "no finite number: delete such rows");
                 example.numbers.push_back(number);
             } else {
                 if (text != "0" && text != "1") throw fault("label ", "neither 0 nor 1");

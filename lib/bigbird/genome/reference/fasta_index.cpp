@@ -16,6 +16,9 @@ namespace bigbird::genome::detail {
 
 namespace {
 
+constexpr const char* without_header =
+    "does not begin with a header: a FASTA file begins with '>' and the name of a contig";
+
 /// Whether all bytes are visible ASCII. Without branches, so that it becomes vector code.
 bool is_plain(std::string_view text) {
     unsigned char worst = 0;
@@ -106,7 +109,7 @@ void FastaScanner::take_sequence(std::string_view piece) {
         refuse("holds a byte that is no text (value " + std::to_string(static_cast<unsigned char>(*odd)) +
                "): a FASTA file is needed");
     }
-    if (joins) refuse(fault_of_gaps(letters));
+    if (joins) refuse(entries_.empty() ? without_header : fault_of_gaps(letters));
     if (!entries_.empty()) entries_.back().even = false;
 }
 
@@ -143,8 +146,7 @@ void FastaScanner::end_header() {
 
 void FastaScanner::end_sequence_line(std::int64_t bases, std::int64_t bytes) {
     if (entries_.empty()) {
-        if (bases > 0)
-            refuse("does not begin with a header: a FASTA file begins with '>' and the name of a contig");
+        if (bases > 0) refuse(without_header);
         return;
     }
     FastaEntry& entry = entries_.back();

@@ -68,8 +68,14 @@ private:
     std::int64_t position(const std::string& name, std::string_view text) const {
         const auto value = parse_number<std::int64_t>(text);
         if (!value) {
+            const bool is_macs = line_.find("\tabs_summit\t") != std::string_view::npos;
+            const bool is_annotation = count_ == 9 && parse_number<std::int64_t>(columns_[3]) &&
+                                       parse_number<std::int64_t>(columns_[4]);
             refuse(name + " '" + shortened(text) + "' is not a number: BED has whole numbers, digits only" +
-                   (text == name ? "; a line of column names begins with #" : ""));
+                   (is_macs         ? "; this is MACS's table, which counts from 1: give its .narrowPeak"
+                    : is_annotation ? "; this is a GTF or GFF3"
+                    : text == name  ? "; a line of column names begins with #"
+                                    : ""));
         }
         return *value;
     }

@@ -103,7 +103,10 @@ VariantReader::VariantReader(std::filesystem::path path) : path_(std::move(path)
     const bool is_readable = format->compression == no_compression || format->compression == gzip ||
                              format->compression == bgzf;  // htslib would end the program on other formats
     if (!is_readable || (format->format != vcf && format->format != bcf))
-        throw InputError("is no VCF or BCF: a first line '##fileformat=VCF…' is needed", path_);
+        throw InputError(
+            "is no VCF or BCF: a first line '##fileformat=VCF…' is needed; docs/recipes.md makes a VCF of a "
+            "table",
+            path_);
     if (path_ != "-" && hts_check_EOF(file_.get()) == 0) detail::refuse_unclosed(path_);
     errno = 0;
     header_->header = {bcf_hdr_read(file_.get()), bcf_hdr_destroy};

@@ -47,8 +47,9 @@ bool TextInput::next(std::string& line) {
     line_number_ += any ? 1 : 0;
     if (line.ends_with('\r')) line.pop_back();
     if (line.find('\0') != std::string::npos) {
-        throw InputError("is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8", path(),
-                         line_number_);
+        throw InputError(
+            "is no text: it holds a byte of zero, as bigWig, BAM and UTF-16 do; save UTF-16 as UTF-8", path(),
+            line_number_);
     }
     if (!is_utf8(line)) {
         line.clear();  // so that it does not get into outputs

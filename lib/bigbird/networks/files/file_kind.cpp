@@ -102,6 +102,8 @@ FileKind kind_of_file(const fs::path& path) {
     if (head.starts_with(old_torch_magic))
         throw InputError(
             "was saved by a PyTorch older than 1.6; save it anew: torch.save(torch.load(...), ...)", path);
+    if (path.extension() == ".safetensors")
+        throw InputError("holds only a model's weights: give the folder with its config.json", path);
     throw InputError(
         "is neither a model folder nor a .h5, .torch, .safetensors, .model or tokenizer.json file", path);
 }

@@ -178,8 +178,10 @@ DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {
     testing::write_file(folder / "x.bed", "X\t1\t100\n");
     options.peaks = {folder / "x.bed"};
     fs::create_directory(folder / "c");
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { build_chromatin(options, folder / "c"); }) ==
-                  "none of the 1 peak is on the reference; give peaks and reference of the same assembly");
+    DOCTEST_CHECK(
+        testing::message_of<InputError>([&] { build_chromatin(options, folder / "c"); }) ==
+        "none of the 1 peak is on the reference (which has '1', '2'); give peaks and reference of the "
+        "same assembly");
     testing::write_file(folder / "small.bed", "1\t201\t205\n");
     options.peaks = {folder / "small.bed"};
     for (const bool all : {false, true}) {

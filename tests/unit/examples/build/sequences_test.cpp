@@ -204,7 +204,8 @@ DOCTEST_TEST_CASE("sequences: what is wrong with a table is said with file and l
     build.options.target = TargetKind::numbers;
     for (const char* text : {"nan", "", "inf", "1e39", "one"}) {
         DOCTEST_CHECK(build.message_of(head + "a,AC,1\nb,AC," + text + "\n") ==
-                      "t.csv:3: has '" + std::string(text) + "' as 'label', which is no finite number");
+                      "t.csv:3: has '" + std::string(text) +
+                          "' as 'label', which is no finite number: delete such rows");
     }
     build.options.split_by = "column:id";
     DOCTEST_CHECK(build.message_of(head + "a,AC,1\n") ==

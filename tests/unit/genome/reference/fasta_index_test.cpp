@@ -78,6 +78,7 @@ DOCTEST_TEST_CASE("fasta_index: what is no FASTA is named with its line") {
     DOCTEST_CHECK(
         message("\nACGT\n>a\n") ==
         "x.fa:2: does not begin with a header: a FASTA file begins with '>' and the name of a contig");
+    DOCTEST_CHECK(message("chr1\t10\t20\n").starts_with("x.fa:1: does not begin with a header"));
     DOCTEST_CHECK(message(">a\nACGT\n> name\n") ==
                   "x.fa:3: a header without a name: '>' is followed by the contig's name");
     DOCTEST_CHECK(message(std::string(">a\nAC\0GT\n", 9)) ==

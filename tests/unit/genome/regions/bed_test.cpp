@@ -117,6 +117,17 @@ DOCTEST_TEST_CASE("bed: malformed rows are named with file and line") {
     }
 }
 
+DOCTEST_TEST_CASE("bed: tables of MACS and annotations are named") {
+    const testing::TempDir folder;
+    const auto ends_with = [&](const std::string& text, const char* end) {
+        testing::write_file(folder / "x", text);
+        return testing::message_of<InputError>([&] { read_bed(folder / "x"); }).ends_with(end);
+    };
+    DOCTEST_CHECK(ends_with("chr\tstart\tend\tlength\tabs_summit\tpileup\nchr1\t1\t2\t2\t1\t9\n",
+                            "; this is MACS's table, which counts from 1: give its .narrowPeak"));
+    DOCTEST_CHECK(ends_with("1\tRefSeq\tgene\t1\t9\t.\t+\t.\tID=g\n", "; this is a GTF or GFF3"));
+}
+
 DOCTEST_TEST_CASE("bed: reading goes on behind a malformed row") {
     const testing::TempDir folder;
     testing::write_file(folder / "mixed", "1\t5\t9\n1\t9\t5\n1\t7\t8\n");

@@ -191,9 +191,10 @@ DOCTEST_TEST_CASE("text_input: UTF-16 and other bytes of zero are no text, with 
     TextInput input(folder / "a.bed");
     std::string line;
     DOCTEST_CHECK(input.next(line));
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { input.next(line); }) ==
-                  (folder / "a.bed").string() +
-                      ":2: is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8");
+    DOCTEST_CHECK(
+        testing::message_of<InputError>([&] { input.next(line); }) ==
+        (folder / "a.bed").string() +
+            ":2: is no text: it holds a byte of zero, as bigWig, BAM and UTF-16 do; save UTF-16 as UTF-8");
 }
 
 DOCTEST_TEST_CASE("utf8: no stray, short, overlong or surrogate sequence is UTF-8") {

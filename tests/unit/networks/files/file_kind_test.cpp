@@ -164,6 +164,8 @@ DOCTEST_TEST_CASE("file_kind: SavedModels, folders, texts and missing files") {
     DOCTEST_CHECK(holds(refusal_of(folder.path()), "is a folder"));
     write_file(folder / "x.txt", "text\n");
     DOCTEST_CHECK(holds(refusal_of(folder / "x.txt"), "is neither a model folder nor"));
+    write_file(folder / "model.safetensors", "x");
+    DOCTEST_CHECK(holds(refusal_of(folder / "model.safetensors"), "give the folder with its config.json"));
     DOCTEST_CHECK(holds(refusal_of(folder / "none"), "no such file"));
     DOCTEST_CHECK(networks::is_model_file(folder / "x.txt"));
     DOCTEST_CHECK(!networks::is_model_file(folder.path()));

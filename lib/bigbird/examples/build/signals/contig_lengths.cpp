@@ -2,8 +2,10 @@
 #include "bigbird/examples/build/signals/contig_lengths.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace bigbird::examples {
 
@@ -22,7 +24,10 @@ std::string require_lengths(const std::filesystem::path& path, std::span<const g
                     ": it is read up to there, as for a slice; is it of another assembly?";
     }
     if (std::ranges::all_of(in_file, [](std::int64_t length) { return length == 0; }))
-        throw InputError("has no contig of --reference: is it of another assembly?", path);
+        throw InputError("has no contig of --reference (" +
+                             listed(contigs | std::views::transform(&genome::Contig::name)) +
+                             "): is it of another assembly?",
+                         path);
     return slice;
 }
 
