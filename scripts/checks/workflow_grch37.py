@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""workflow_grch37.py --program build/bin/bigbird-dna --snakemake PATH --output DIR   (scripts/workflow/check --grch37 calls it)
+"""workflow_grch37.py --program build/bin/bigbird-dna --snakemake PATH --output DIR [--fasta FASTA]   (scripts/workflow/check --grch37 calls it)
 
 Runs config/grch37.yaml, the paper's complete job, at a small size on one thread of a CPU:
 
   1. Makes data called as scripts/data/fetch calls them: chromosomes 7 and 8 (0.9 and 0.1 Mb of test_data's 22), drawn TSSs with a chain, and drawn
-     peaks for each of DeepSEA's 919 labels.
+     peaks for each of DeepSEA's 919 labels. With --fasta: chromosomes 20 and 22 of that file, whole, with TSSs and peaks on 2.2 Mb of them.
   2. Pretrains without interruption.
   3. Runs everything in another folder, and kills pretraining with -9 after its second checkpoint. Run again, it resumes and ends.
   4. The pretrained weights are those of step 2, the chromatin model has 919 labels, and a third run has nothing to do.
@@ -22,59 +22,70 @@ import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-BASES = {"7": 900_000, "8": 100_000}
+# Where TSSs and peaks are: contig, first and last base.
+CUT = {"7": (0, 900_000), "8": (0, 100_000)}
+COMPLETE = {"20": (10_000_000, 12_000_000), "22": (20_000_000, 20_200_000)}
 MOVED = 10  # bases from hg19 to hg38
-SMALL = """validation: ["7:400001-500000"]
-test: ["8"]
+SMALL = """validation: ["{validation}"]
+test: ["{test}"]
 promoter:
   baselines:
-    deepromoter: {steps: 4, batch-size: 8, evaluate-every: 0}
+    deepromoter: {{steps: 4, batch-size: 8, evaluate-every: 0}}
 chromatin:
   baselines:
-    deepsea: {steps: 4, batch-size: 8, evaluate-every: 0}
+    deepsea: {{steps: 4, batch-size: 8, evaluate-every: 0}}
 device: cpu
 threads: 1
 options:
-  build-documents: {passes: 2}
-  train-tokenizer: {vocab-size: 2000}
-  pretrain: {config: tiny, steps: 40, batch-size: 4, sequence-length: 1024, checkpoint-every: 5}
-  evaluate-mlm: {max-sequences: 16}
-  finetune-promoter: {epochs: null, batch-size: 8, steps: 6, evaluate-every: 0}
-  finetune-chromatin: {epochs: null, batch-size: 8, steps: 6, evaluate-every: 0}
-  evaluate-promoter: {resamples: 100}
-  evaluate-chromatin: {resamples: 100, min-positives: 3}
+  build-documents: {{passes: 2}}
+  train-tokenizer: {{vocab-size: 2000}}
+  pretrain: {{config: tiny, steps: 40, batch-size: 4, sequence-length: 1024, checkpoint-every: 5}}
+  evaluate-mlm: {{max-sequences: 16}}
+  finetune-promoter: {{epochs: null, batch-size: 8, steps: 6, evaluate-every: 0}}
+  finetune-chromatin: {{epochs: null, batch-size: 8, steps: 6, evaluate-every: 0}}
+  evaluate-promoter: {{resamples: 100}}
+  evaluate-chromatin: {{resamples: 100, min-positives: 3}}
 """
 
 
 def write_lines(file, lines):
-    opened = gzip.open(file, "wt") if file.suffix == ".gz" else file.open("w")
+    opened = gzip.open(file, "wt", compresslevel=1) if file.suffix == ".gz" else file.open("w")
     with opened as out:
         out.writelines(f"{line}\n" for line in lines)
 
 
-def make_data(folder):
+def read_fasta(file):
+    """The sequence of each contig, by the first word of its header."""
+    parts, name = {}, ""
+    with gzip.open(file, "rt") as fasta:
+        for line in fasta:
+            if line[0] == ">":
+                name = line[1:].split()[0]
+            parts.setdefault(name, []).append("" if line[0] == ">" else line.strip())
+    return {name: "".join(lines) for name, lines in parts.items()}
+
+
+def make_data(folder, fasta):
     draw = random.Random(1)
     (folder / "peaks").mkdir(parents=True)
-    with gzip.open(REPOSITORY / "test_data/genome/22.fa.gz", "rt") as fasta:
-        dna = "".join(line.strip() for line in fasta if line[0] != ">")
-    begin, genome = 16_050_000, []
-    for contig, size in BASES.items():
-        genome += [f">{contig}", dna[begin : begin + size]]
-        begin += size
-    write_lines(folder / "grch37.fa.gz", genome)
-    sites = [(contig, site) for contig, size in BASES.items() for site in sorted(draw.sample(range(9000, size - 9000), size // 9000))]
+    dna = read_fasta(fasta or REPOSITORY / "test_data/genome/22.fa.gz")
+    spans = COMPLETE if fasta else CUT
+    genome = {contig: dna[contig] for contig in spans} if fasta else {"7": dna["22"][16_050_000:16_950_000], "8": dna["22"][16_950_000:17_050_000]}
+    write_lines(folder / "grch37.fa.gz", (line for contig in spans for line in (f">{contig}", genome[contig])))
+    sites = [(contig, site) for contig, (first, last) in spans.items() for site in sorted(draw.sample(range(first + 9000, last - 9000), (last - first) // 9000))]
     write_lines(folder / "tss.hg38.bed", (f"chr{contig}\t{site + MOVED}\t{site + MOVED + 1}\tGENE{i}\t900\t{draw.choice('+-')}"
                                           for i, (contig, site) in enumerate(sites)))
     write_lines(folder / "hg38ToHg19.over.chain.gz", (f"chain 1000 chr{contig} {size + MOVED} + {MOVED} {size + MOVED} chr{contig} {size} + 0 {size} {i}\n{size}\n"
-                                                      for i, (contig, size) in enumerate(BASES.items(), 1)))
-    write_lines(folder / "bins.bed", (f"chr{contig}\t4000\t{size - 4000}" for contig, size in BASES.items()))
+                                                      for i, (contig, size) in enumerate(((contig, len(genome[contig])) for contig in spans), 1)))
+    write_lines(folder / "bins.bed", (f"chr{contig}\t{first + 4000}\t{last - 4000}" for contig, (first, last) in spans.items()))
     sheet = ["name\tgroup\tpath"]
     for row in (REPOSITORY / "lib/bigbird/rows/data/deepsea_919.tsv").read_text().splitlines():
         index, group, name, *_ = (*row.split("\t"), "", "")
         if not index.isdigit():
             continue
         sheet.append(f"{int(index):03}_{re.sub('[^A-Za-z0-9+.-]+', '_', name)}\t{group}\tpeaks/{index}.narrowPeak")
-        peaks = [(contig, at) for contig, size in BASES.items() for at in sorted(draw.sample(range(1000, size - 1000, 200), size // 30_000))]
+        peaks = [(contig, at) for contig, (first, last) in spans.items()
+                 for at in sorted(draw.sample(range(first + 1000, last - 1000, 200), (last - first) // 30_000))]
         write_lines(folder / f"peaks/{index}.narrowPeak", (f"chr{contig}\t{at}\t{at + draw.choice([200, 400, 600])}\t.\t0\t.\t1\t1\t1\t100" for contig, at in peaks))
     write_lines(folder / "peaks.tsv", sheet)
 
@@ -114,11 +125,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("--program", "--snakemake", "--output"):
         parser.add_argument(name, type=Path, required=True)
+    parser.add_argument("--fasta", type=Path)
     options = parser.parse_args()
     options.output = options.output.resolve()
-    (options.output / "small.yaml").write_text(SMALL)
+    validation, test = ("20:11800001-12000000", "22") if options.fasta else ("7:400001-500000", "8")
+    (options.output / "small.yaml").write_text(SMALL.format(validation=validation, test=test))
     for folder in ("straight", "killed"):
-        make_data(options.output / folder / "data")
+        make_data(options.output / folder / "data", options.fasta)
     weights = "pretrained/model/model.safetensors"
     run(options, "straight", "straight.log", weights)
     began = time.monotonic()
