@@ -101,8 +101,8 @@ void add_optimizer_options(CLI::App& command, PretrainSpec& spec) {
         optimizer.beta2 = betas.at(1);
     };
     command
-        .add_option_function<std::vector<double>>("--betas", set_betas,
-                                                  "AdamW: decay of the two moments per step")
+        .add_option_function<std::vector<double>>(
+            "--betas", set_betas, "AdamW: decay rates of the means of gradients and of their squares")
         ->expected(2)
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("B1 B2");

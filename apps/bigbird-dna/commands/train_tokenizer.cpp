@@ -90,7 +90,7 @@ void setup_train_tokenizer(Program& program) {
               "Documents of build-documents, text or (with --reference) coordinates; - is standard input");
     add_reference_option(command, options.references, false)
         ->description(
-            "Genome of --documents' coordinates; without --documents, the sequence to train on, read once");
+            "Genome of --documents' coordinates. Without --documents: the sequence to train on, read once");
     add_value(command, "--vocab-size", "N", options.spec.vocab_size,
               "Number of tokens, including the 5 special ones and A C G T N");
     command
