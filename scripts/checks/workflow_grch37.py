@@ -5,7 +5,7 @@
 Runs config/grch37.yaml, the paper's complete job, at a small size on one thread of a CPU:
 
   1. Makes data called as scripts/data/fetch calls them: chromosomes 7 and 8 (0.9 and 0.1 Mb of test_data's 22), drawn TSSs with a chain, and drawn
-     peaks for each of DeepSEA's 919 labels. With --fasta: chromosomes 20 and 22 of that file, whole, with TSSs and peaks on 2.2 Mb of them.
+     peaks for each of DeepSEA's 919 labels. With --fasta: all of 20 and 22 that this file has, with TSSs and peaks on 2.2 Mb of them.
   2. Pretrains without interruption.
   3. Runs everything in another folder, and kills pretraining with -9 after its second checkpoint. Run again, it resumes and ends.
   4. The pretrained weights are those of step 2, the chromatin model has 919 labels, and a third run has nothing to do.
