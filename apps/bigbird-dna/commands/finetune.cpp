@@ -24,8 +24,6 @@ using tasks::FinetuneSpec;
 
 namespace {
 
-constexpr double rate_of_adapters = 5e-4;  // of LoRA, whose B begins at 0
-
 /// The default of a setting: "bin models, sequence models: cosine; tokens, others: linear".
 template <typename Text>
 std::string by_model(const Text& text) {
@@ -92,11 +90,12 @@ void show_training_defaults(CLI::App& command) {
                                  bins.epochs, bins.fewest_steps, coverage.epochs, coverage.fewest_steps,
                                  tasks::token_model_spec().epochs));
     show("--batch-size", by_model([](const FinetuneSpec& spec) { return spec.batch_size; }));
-    show("--learning-rate", fmt::format("bin models: {} (coverage: {}); sequence models: {}; tokens: 0.128 / "
-                                        "hidden size (tiny: 0.001); others: {}; with --lora at least {}",
-                                        bins.learning_rate.peak, coverage.learning_rate.peak,
-                                        tasks::sequence_model_spec().learning_rate.peak,
-                                        FinetuneSpec().learning_rate.peak, rate_of_adapters));
+    show("--learning-rate",
+         fmt::format("bin models: {} (coverage: {}); sequence models: {}; other models with "
+                     "--model: 0.001 x (128 / hidden size)^2 (tiny: 0.001), with --lora at least 0.0005; "
+                     "others: {}",
+                     bins.learning_rate.peak, coverage.learning_rate.peak,
+                     tasks::sequence_model_spec().learning_rate.peak, FinetuneSpec().learning_rate.peak));
     show("--schedule", by_model([](const FinetuneSpec& spec) {
              return word_of(training::decays, spec.learning_rate.decay);
          }));
@@ -395,6 +394,7 @@ FinetuneSpec usual_training(const FinetuneSpec& spec, const std::string& example
     if (traits_of(spec.task).labels_bases) return tasks::token_model_spec();
     const bool chromatin = traits_of(spec.task).has_bins;
     FinetuneSpec usual;
+    if (spec.row().reads_tokens()) usual.learning_rate.peak = 0;  // by the hidden size
     usual.epochs = chromatin ? 30 : 3;
     usual.positive_weight = chromatin ? 8 : 1;
     return usual;
@@ -456,9 +456,7 @@ void finish_finetune(CLI::App& command, FinetuneOptions& options) {
     read_texts(options, spec);
     const std::string kind = kind_of(manifest, spec.task);
     refuse_idle_options(command, spec, kind);
-    FinetuneSpec usual = usual_training(spec, kind);
-    if (spec.lora.rank > 0) usual.learning_rate.peak = std::max(usual.learning_rate.peak, rate_of_adapters);
-    set_training_defaults(command, spec, usual);
+    set_training_defaults(command, spec, usual_training(spec, kind));
     if (bases) settle_weights_of_labels(command, spec);
 }
 
@@ -469,7 +467,7 @@ void add_finetune_aliases(CLI::App& command) {
               "the default batch of 32 fits a CPU.",
               {{"The demo's model, from a pretrained one",
                 "--examples promoter/examples --model pretrained --pooling mean --epochs 10 --batch-size 8 "
-                "--learning-rate 1e-3 --output promoter-run"},
+                "--output promoter-run"},
                {"A linear baseline over k-mers",
                 "--examples promoter/examples --architecture kmer-ridge --output promoter-ridge"}});
     add_alias(command, "chromatin",

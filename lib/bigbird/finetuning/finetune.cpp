@@ -48,6 +48,9 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
     training::LoopSpec loop;
     loop.run = spec.run;
     loop.learning_rate = rate;
+    if (rate.peak == 0)
+        loop.learning_rate.peak =
+            spec.peak_of(model::read_config(training::find_model(spec.pretrained)).hidden_size);
     loop.optimizer = spec.optimizer;
     if (metric) {
         loop.evaluate_every = steps_between_evaluations(spec.evaluate_every, rate.total_steps);

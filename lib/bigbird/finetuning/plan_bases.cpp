@@ -89,9 +89,8 @@ RunPlan plan_bases(const FinetuneSpec& spec, int threads, bool speaks) {
     const model::BigBirdConfig config = classifier_config(spec, pretrained, data->labels->names().size());
     RunPlan plan;
     const TaskInfo info = plan.info = info_of(spec, *data, config, pretrained);
-    training::LearningRateSpec rate =
+    const training::LearningRateSpec rate =
         spec.rate_over(data->splits.train.bases(), spec.batch_size * info.window.size());
-    rate.peak = spec.peak_of(config.hidden_size);
     const LabelWindows& validation = data->splits.validation;
     std::optional<std::string> metric;
     if (validation.bases() > 0)

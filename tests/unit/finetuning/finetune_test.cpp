@@ -139,6 +139,16 @@ DOCTEST_TEST_CASE("finetune: biases start at base rates, but at 0 where the head
     }
 }
 
+DOCTEST_TEST_CASE("finetune: a learning rate that was not given follows the pretrained model's width") {
+    const FinetuneFixture fixture(80);
+    FinetuneSpec spec = fixture.spec("run");
+    spec.learning_rate = {.peak = 0, .total_steps = 1};
+    finetune(spec);
+    const auto model = open_model(spec.output, examples::Task::chromatin, at::kCPU);
+    const auto width = model::read_config(spec.pretrained).hidden_size;
+    DOCTEST_CHECK(model.info.training.at("--learning-rate") == spec.peak_of(width));
+}
+
 DOCTEST_TEST_CASE("finetune: stopped and resumed is the same as uninterrupted") {
     const FinetuneFixture fixture(80);
     FinetuneSpec spec = fixture.spec("whole");

@@ -13,7 +13,9 @@ namespace bigbird::tasks {
 namespace {
 
 constexpr std::int64_t default_patience = 3;
-constexpr double peak_by_width = 0.128;
+constexpr double peak_of_tiny = 1e-3;
+constexpr double width_of_tiny = 128;
+constexpr double least_with_lora = 5e-4;  // B of an adapter begins at 0
 
 void check_start(const FinetuneSpec& spec) {
     const Architecture& row = spec.row();
@@ -152,7 +154,10 @@ std::int64_t TokensSpec::window_bases(std::int64_t fitting) const {
 }
 
 double FinetuneSpec::peak_of(std::int64_t hidden_size) const {
-    return learning_rate.peak > 0 ? learning_rate.peak : peak_by_width / static_cast<double>(hidden_size);
+    if (learning_rate.peak > 0) return learning_rate.peak;
+    const double narrower = std::min(1.0, width_of_tiny / static_cast<double>(hidden_size));
+    const double peak = peak_of_tiny * narrower * narrower;
+    return lora.rank > 0 ? std::max(peak, least_with_lora) : peak;
 }
 
 }  // namespace bigbird::tasks

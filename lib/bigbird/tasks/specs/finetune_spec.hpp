@@ -169,8 +169,9 @@ struct FinetuneSpec : ClassifierSpec {
     training::LearningRateSpec rate_over(std::int64_t samples, std::int64_t per_step) const;
     /// `patience`; if unset, 3, or 0 if the schedule's total_steps are given.
     std::int64_t waits_for() const;
-    /// The peak of the learning rate of a model that labels bases: as given, or if it is 0 0.128 over the
-    /// hidden size, which is 1e-3 of tiny's 128 and 1.7e-4 of base's 768.
+    /// The peak of the learning rate of a pretrained model: as given, or if it is 0 1e-3 times (128 /
+    /// hidden size) squared: 1e-3 of tiny's 128 and narrower ones, 2.8e-5 of base's 768. With LoRA at least
+    /// 5e-4.
     double peak_of(std::int64_t hidden_size) const;
     /// The requested length: "10 epochs", "500 steps".
     std::string length() const;

@@ -134,7 +134,11 @@ DOCTEST_TEST_CASE("specs: what does not go together in finetune-tokens is refuse
 DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is what was given") {
     FinetuneSpec spec = token_model_spec();
     DOCTEST_CHECK(spec.peak_of(128) == doctest::Approx(1e-3));
-    DOCTEST_CHECK(spec.peak_of(768) == doctest::Approx(0.128 / 768));
+    DOCTEST_CHECK(spec.peak_of(32) == doctest::Approx(1e-3));
+    DOCTEST_CHECK(spec.peak_of(768) == doctest::Approx(1e-3 / 36));
+    spec.lora.rank = 8;
+    DOCTEST_CHECK(spec.peak_of(128) == doctest::Approx(1e-3));
+    DOCTEST_CHECK(spec.peak_of(768) == doctest::Approx(5e-4));
     spec.learning_rate.peak = 5e-5;
     DOCTEST_CHECK(spec.peak_of(128) == 5e-5);
 }
