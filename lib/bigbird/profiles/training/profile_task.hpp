@@ -22,7 +22,7 @@ struct ProfileTaskSpec {
     /// windows that the optimizer's steps would take long to reach weights of use.
     double count_scale = 5;
     double averaging = 0.999;  ///< decay per step of the weight average, which is the model
-    bool bf16 = false;        ///< matrix products of the training pass
+    bool bf16 = false;         ///< matrix products of the training pass
     std::uint64_t seed = 0;
     Json contigs = Json::array(), training = Json::object();  ///< for config.json
 };
